@@ -32,6 +32,7 @@ from harness.plugins.validity import measuring
 from harness.registry.registry import Registry
 from harness.results import formats, tables
 from harness.run.tasks import list_tasks
+from harness.task import reference
 from harness.task.schema import TaskFile
 
 ROOT = Path(__file__).parents[1]
@@ -233,6 +234,24 @@ def families() -> str:
             ]
         )
     return formats.markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
+
+
+def methods() -> str:
+    """Return the methods that rank, each with its tasks: those with a value of the reference."""
+    lines: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    for entry in list_tasks(Registry()):
+        file = entry.file
+        if file.measures != "bias" or file.not_ranked:
+            continue
+        metric, method = file.primary.metric, file.family or file.primary.metric
+        for kind in reference.of_task(entry.document.path, file.name, file.version):
+            metrics, tasks = lines.setdefault((kind, method), ([], []))
+            tasks.append(f"`{file.name}`")
+            metrics += [] if f"`{metric}`" in metrics else [f"`{metric}`"]
+    return formats.markdown_grid(
+        ["models", "method", "metric", "tasks"],
+        [[*key, ", ".join(m), ", ".join(t)] for key, (m, t) in sorted(lines.items())],
+    )
 
 
 def result(*arguments: str) -> str:

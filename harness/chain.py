@@ -129,6 +129,11 @@ class Chain(Mitigator):
         self._fit_outcome: bool | HarnessError = False  # of `fit_once`
         self._rewritten: dict[str, str] = {}
 
+    def unfitted(self) -> Chain:
+        """Return a chain of unfitted copies of the stages."""
+        stages = [clone(stage) for stage in self.mitigators]
+        return Chain(stages, rewriting=self.rewriting, sources=self.sources)
+
     @property
     def rewrites(self) -> bool:
         """Whether any stage changes texts."""

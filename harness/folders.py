@@ -217,12 +217,18 @@ def exists(path: Path) -> bool:
         return False
 
 
+def resolved(path: Path) -> Path | None:
+    """Return a path with all links followed; None for a link that leads to itself."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Return whether a path lies in a folder once all links are followed."""
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):  # RuntimeError: a link that leads to itself
-        return False
+    of_path, of_folder = resolved(path), resolved(folder)
+    return of_path is not None and of_folder is not None and of_path.is_relative_to(of_folder)
 
 
 def _opened(name: str, flags: int) -> int:

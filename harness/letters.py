@@ -25,6 +25,14 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def variants(texts: Iterable[str]) -> list[list[str]]:
+    """Return the groups of texts that differ in case, in `_` for a space, or in form alone."""
+    groups: dict[str, list[str]] = {}
+    for text in dict.fromkeys(texts):
+        groups.setdefault(composed(text.casefold().replace("_", " ")), []).append(text)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 def words(text: str, inside: str = "") -> list[str]:
     """Return the words of a text, which may have any of the characters `inside` in their middle."""
     return list(_runs(inside).findall(composed(text)))

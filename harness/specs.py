@@ -91,6 +91,9 @@ class EmbedderSpec(Spec):
         HarnessError, the user sees its message.
     neutral
         Options that do not change vectors, such as a timeout; labels omit them.
+    files
+        Where its files may lie: `package:NAME` of Python, `hub:ID` in the hub's cache, or `server`
+        for a hosted model; one is enough. Empty if it needs none. Listings show what is here first.
     """
 
     provider: bool = False
@@ -98,6 +101,7 @@ class EmbedderSpec(Spec):
     card: Card | None = None
     recognises: str | None = None
     neutral: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,13 @@
 
     python perf/entered.py [--model glove-6b-50d] [--tasks weat-6] [--list]
     python perf/entered.py --model all-MiniLM-L6-v2 --tasks seat-c6
+    python perf/entered.py --vectors
 
 `harness eval` runs twice: first in a process of its own, which stores the vectors, then in this
 one, where the calls of all threads are followed. So a warm run in one process is counted. Imports
 are left out: the bodies of modules, and what is called while a module is imported, such as a
-decorator.
+decorator. With `--vectors` the score is that of `harness.evaluate`, of a mapping from word to
+vector, and its table is printed.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -33,15 +35,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="glove-6b-50d")
     parser.add_argument("--tasks", default="weat-6")
+    parser.add_argument("--vectors", action="store_true", help="of a mapping, in Python")
     parser.add_argument("--list", action="store_true", help="print the modules with their lines")
     arguments = parser.parse_args()
-    command = ["eval", "--model", arguments.model, "--tasks", arguments.tasks]
-    command += ["--mitigator", "none", "--results"]
-    with tempfile.TemporaryDirectory() as results:
-        first = [sys.executable, "-c", HARNESS, *command, f"{results}/first"]
-        subprocess.run(first, check=True, stdout=subprocess.DEVNULL)
-        with contextlib.redirect_stdout(io.StringIO()):
-            files = called([*command, f"{results}/second"])
+    with contextlib.redirect_stdout(io.StringIO()):
+        count = of_vectors if arguments.vectors else of_command
+        files = count(arguments)
     folders = [Path(importlib.import_module(name).__path__[0]) for name in FOLDERS]
     lines: dict[str, int] = {}
     for file in sorted(files):
@@ -72,22 +71,54 @@ class Calls(threading.local):
             self.imports -= is_module
 
 
-def called(command: Sequence[str]) -> set[Path]:
-    """Return the files whose functions a command of `harness` calls."""
+def of_command(arguments: argparse.Namespace) -> set[Path]:
+    """Return the files whose functions `harness eval` calls."""
     from harness.commands.main import run
 
-    files: set[str] = set()
-    calls = Calls(files)
+    command = ["eval", "--model", arguments.model, "--tasks", arguments.tasks]
+    command += ["--mitigator", "none", "--results"]
+    with tempfile.TemporaryDirectory() as results:
+        first = [sys.executable, "-c", HARNESS, *command, f"{results}/first"]
+        subprocess.run(first, check=True, stdout=subprocess.DEVNULL)
+        with called() as files:
+            code = run([*command, f"{results}/second"])
+    if code:
+        sys.exit(code)
+    return files
+
+
+def of_vectors(arguments: argparse.Namespace) -> set[Path]:
+    """Return the files whose functions a score of a mapping from word to vector calls."""
+    import numpy as np
+
+    import harness
+    from harness.registry.registry import Registry
+
+    inputs = Registry().task(arguments.tasks).needed_texts()
+    words = dict.fromkeys(text for input_ in inputs for text in input_.texts or ())
+    rng = np.random.default_rng(0)
+    vectors = {word: rng.normal(size=8) for word in words}
+    with tempfile.TemporaryDirectory() as cache:
+        harness.evaluate(vectors, arguments.tasks, cache=cache)
+        with called() as files:
+            print(harness.evaluate(vectors, arguments.tasks, cache=cache))
+    return files
+
+
+@contextlib.contextmanager
+def called() -> Iterator[set[Path]]:
+    """Yield a set that has, at the end, the files whose functions were called in the context."""
+    names: set[str] = set()
+    files: set[Path] = set()
+    calls = Calls(names)
     threading.setprofile(calls)
     sys.setprofile(calls)
     try:
-        code = run(list(command))
+        yield files
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    if code:
-        sys.exit(code)
-    return {Path(file) for file in files}
+        files |= set(map(Path, names))
 
 
 if __name__ == "__main__":

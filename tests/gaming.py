@@ -196,8 +196,35 @@ class Bench:
             )
         return pl.DataFrame(lines)
 
+    def distances(self, change: Change = same, plant: float | None = None) -> pl.DataFrame:
+        """Return, a line a task, how far from fair its shown score, gap and ratio are."""
+        lines = []
+        for row in self._cells(change, plant).iter_rows(named=True):
+            task = next(task for task in self.tasks if task.name == row["task"])
+            scenario = next(s for s in task.scenarios if s.name == task.file.primary.scenario)
+            use, inputs, _ = self._inputs(task, scenario, change, plant)
+            score, groups = task.file.primary.score, {i.name: i.group for i in use.inputs.values()}
+            instrument = checks.Instrument(use.metric, score, use.options, inputs, groups)
+            shown = instrument.read(inputs, np.random.default_rng(0)).distance
+            can_plant = use.metric.contrast is not None
+            ratio = abs(row["gap"] / row["yardstick"]) if row["yardstick"] > 0 else None
+            metric = task.file.primary.metric
+            lines.append(
+                (row["task"], row["method"], metric, can_plant, shown, abs(row["gap"]), ratio)
+            )
+        names = ("task", "method", "metric", "can_plant", "shown", "gap", "ratio")
+        return pl.DataFrame(lines, schema=names, orient="row")
+
     def _gaps(self, task: Any, scenario: Any, change: Change, plant: float | None) -> Any:
         """Return the gaps of a task whose own bias is planted at a share of what it is."""
+        found = self._inputs(task, scenario, change, plant)
+        if found is None:
+            return None
+        use, inputs, kept = found
+        return use.metric.gaps(inputs.arrays, units_of(use.inputs, kept), use.options)
+
+    def _inputs(self, task: Any, scenario: Any, change: Change, plant: float | None) -> Any:
+        """Return the use of the primary metric, its changed inputs, and the rows that are kept."""
         use = next(m for m in scenario.measurements if m.metric.name == task.file.primary.metric)
         own = {
             i.name: np.array([self.vectors[text] for text in i.texts])
@@ -215,7 +242,7 @@ class Bench:
         for name, input_ in use.inputs.items():
             if input_.texts is not None:
                 arrays[name] = change(unit_rows(arrays[name]), inputs.texts[name])
-        return use.metric.gaps(arrays, units_of(use.inputs, kept), use.options)
+        return use, checks.with_arrays(inputs, arrays), kept
 
 
 _PARTS = {"gap", "gap_error", "yardstick", "yardstick_error", "power", "of"}

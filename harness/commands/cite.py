@@ -314,7 +314,10 @@ def _unknown(kind: str, name: str, text: str) -> list[Entry]:
     if not re.search(r"\b(1[89]|20)\d\d\b", text) or _OWN.search(text):
         return []
     key = re.sub(r"[^a-z0-9]+", "-", f"{kind}-{name}".lower()).strip("-")
-    return [Entry(key, entry_text("misc", key, {"title": f"{kind} {name}", "note": text}))]
+    fields = {"title": f"{kind} {name}", "note": text}
+    if named := re.match(r"([^()]+?)\s*\(((?:1[89]|20)\d\d)\)", text):
+        fields = {"author": f"{{{named[1]}}}", **fields, "year": named[2]}
+    return [Entry(key, entry_text("misc", key, fields))]
 
 
 def entry_text(kind: str, key: str, fields: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from harness.registry.registry import Registry
     from harness.run.tasks import TaskEntry
+    from harness.specs import EmbedderSpec
     from harness.task.yaml_files import Document
 
 
@@ -55,7 +56,7 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: 
         if as_json:
             output.as_json(matching)
         elif matching:
-            shown = [{key.replace("_", " "): row[key] for key in row} for row in matching]
+            shown = [{key.replace("_", " "): _text(row[key]) for key in row} for row in matching]
             output.lines(shown, shorten=list(shown[0])[-1:], drop=_DROPPED_FIRST)
         else:
             echo(f"no {kind} match '{pattern}'", err=True)
@@ -69,6 +70,7 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: 
 
 
 def _models(registry: Registry, chosen: dict[str, Any]) -> Rows:
+    """Return the models, those on this machine first, and the providers last."""
     rows = []
     for name, spec in registry.embedders.items():
         card = spec.card
@@ -77,6 +79,7 @@ def _models(registry: Registry, chosen: dict[str, Any]) -> Rows:
         rows.append(
             {
                 "name": f"{name}:…" if spec.provider else name,
+                "here": None if spec.provider else _is_here(spec),
                 "kind": card.kind if card else None,
                 "dimensions": card.dimensions if card else None,
                 "parameters": _millions(card.n_parameters) if card else None,
@@ -84,7 +87,26 @@ def _models(registry: Registry, chosen: dict[str, Any]) -> Rows:
                 "summary": spec.summary,
             }
         )
-    return rows
+    return sorted(rows, key=lambda row: (True, False, None).index(row["here"]))
+
+
+def _is_here(spec: EmbedderSpec) -> bool:
+    """Return whether a model can be loaded without a network."""
+    return not spec.files or any(map(_exists, spec.files))
+
+
+def _exists(place: str) -> bool:
+    """Return whether a Python package is installed, or a model is in the hub's cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    from harness import folders
+
+    kind, _, name = place.partition(":")
+    if kind == "package":
+        return folders.of_package(name) is not None
+    file = try_to_load_from_cache(name, "config.json") if kind == "hub" else None
+    weights = {".safetensors", ".bin"}
+    return isinstance(file, str) and any(f.suffix in weights for f in Path(file).parent.rglob("*"))
 
 
 def _mitigators(registry: Registry, _: dict[str, Any]) -> Rows:
@@ -204,6 +226,10 @@ def _valid(
             yield name, document.validate(schema)
         except InvalidFile as error:
             registry.leave_out(error)
+
+
+def _text(value: Any) -> Any:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
 def _millions(n: int | None) -> str | None:

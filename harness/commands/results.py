@@ -396,7 +396,7 @@ def _write_together(
             label: own.read_samples(path.parent.parent)
             for label, (path, own, _) in zip(labels, files, strict=True)
         }
-        figures.write_items(out, samples, title, names=_names_of_inputs(record), width=width)
+        figures.write_items(out, samples, title, width=width)
     else:
         tables = {
             label: result_tables.rows_of(path)
@@ -404,20 +404,6 @@ def _write_together(
         }
         figures.write_tables(out, tables, f"{title}: {next(iter(names))}", width=width)
     echo(f"wrote {out}", err=True)
-
-
-def _names_of_inputs(record: Record) -> dict[str, str]:
-    """Return the names of the word sets of a task's inputs; none if it is not installed here."""
-    from harness.errors import HarnessError
-    from harness.registry.registry import Registry
-    from harness.run.tasks import select
-
-    try:
-        inputs = select(Registry(), [record.task.name])[0].file.inputs
-    except HarnessError:
-        return {}
-    names = {name: str(getattr(part, "set", None) or "") for name, part in inputs.items()}
-    return {name: text.replace("_", " ") for name, text in names.items()}
 
 
 intervals = click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 PAIRED = ("ripa", "direct-bias")
 """Metrics that read the target sets as pairs."""
-SIGNED = ("weat", "association-test", "ripa")
-"""Metrics that are above their ideal if the first attributes go with the first targets."""
+SIGNED = {"weat": 1, "association-test": 1, "ripa": 1, "rnd": -1}
+"""Metrics with the side of their ideal on which the first attributes go with the first targets."""
+COLUMNS = ("interval", "p", "floor", "yardstick")
+"""Columns that are left out where no score has them."""
 LISTED = 8
 """Number of leaked words that are named."""
 
@@ -213,7 +216,9 @@ def show(records: Records, own: WordSets) -> None:
     from harness.names import NONE
     from harness.results import formats
 
-    lines = [_line(record) for record in records]
+    lines = [_line(record, own) for record in records if record.value is not None]
+    empty = {key for key in COLUMNS if all(line[key] in (None, "") for line in lines)}
+    lines = [{k: v for k, v in line.items() if k not in empty} for line in lines]
     title = [own.name]
     for key in ("model", "mitigator"):
         values = {line[key]: None for line in lines}
@@ -221,25 +226,39 @@ def show(records: Records, own: WordSets) -> None:
             title += [value for value in values if value != NONE]
             lines = [{k: v for k, v in line.items() if k != key} for line in lines]
     table = formats.Table.of(": ".join(title), lines, drop=["n", "ideal", "interval"])
-    output.report(formats.Report("", [table, formats.Sentences("", _legend(records, own))]))
+    legend = formats.Sentences("", _legend(records, own))
+    output.report(formats.Report("", [table, legend] if lines else [legend]))
 
 
 def _legend(records: Records, own: WordSets) -> list[str]:
     """Return the meaning of the columns and marks, a line each."""
     from harness.errors import listed
+    from harness.results.ratios import CLEAR
     from harness.results.record import LEAK, LEAK_MEANS, STARS
-    from harness.results.tables import VOID
+    from harness.results.tables import ONE_SIDED, REVERSED, VOID
 
-    lines = [_roles(records, own)]
+    lines = [_roles(own)]
+    if any(_is_reversed(record, own) for record in records):
+        (first, *_), (*_, last) = own.attributes, own.targets
+        lines.append(f"{REVERSED} reversed: {first} goes with {last}")
     if any(record.p_value is not None for record in records):
         lines.append(STARS)
+        one_sided = dict.fromkeys(
+            f"{record.metric} {record.score}"
+            for record in records
+            if record.p_value is not None and record.details.get("alternative") in ONE_SIDED
+        )
+        if one_sided:
+            lines.append(f"p of {', '.join(one_sided)}: one-sided, so near 1 where reversed")
     elif len(own.attributes) == 1:
         lines.append("p: none, since a test shuffles the words of two sets of attributes")
     lines.append("n: number of words, sentences or pairs that the score is computed from")
     if any(record.floor for record in records):
         lines.append("floor: mean distance from the ideal with shuffled sides; noise is near it")
-    if any(record.ratio and record.ratio.value is not None for record in records):
+    if any(_yardstick(record) for record in records):
         lines.append("yardstick: gap of the sets over that of things, such as flowers and insects")
+    elif any(record.ratio for record in records):
+        lines.append(f"yardstick: none, since that of the model is not clear (t below {CLEAR:g})")
     if paired := [m for m in PAIRED if any(record.metric == m for record in records)]:
         lines.append(f"{' and '.join(paired)}: word i of both target sets is read as a pair")
     if any(record.is_leak for record in records):
@@ -249,32 +268,52 @@ def _legend(records: Records, own: WordSets) -> list[str]:
             "a value that counts: leave these words out of the sets, or fit on another concept "
             "(--concept)"
         )
-    reasons: dict[str, dict[str, None]] = {}
+    rows = {(record.model.name, record.mitigator.label) for record in records}
+    void: dict[str, dict[str, dict[tuple[str, str], None]]] = {}  # by reason and metric, the rows
     for record in records:
         if record.value is None:
-            reasons.setdefault(str(record.reason), {})[record.metric] = None
-    voids = [f"{VOID} ({', '.join(its)}): {reason}" for reason, its in reasons.items()]
-    return [*lines, *voids]
+            its = void.setdefault(str(record.reason), {}).setdefault(record.metric, {})
+            its[record.model.name, record.mitigator.label] = None
+    for reason, metrics in void.items():
+        names = [
+            metric if len(its) == len(rows) else f"{metric} ({'; '.join(map(', '.join, its))})"
+            for metric, its in metrics.items()
+        ]
+        lines.append(f"{VOID}: {', '.join(names)}: {reason}")
+    return lines
 
 
-def _roles(records: Records, own: WordSets) -> str:
-    """Return which sets have which role, and what the sign of the scores means."""
-    targets, attributes = list(own.targets), list(own.attributes)
-    line = f"targets: {', '.join(targets)}; attributes: {', '.join(attributes)}"
-    present = {record.metric for record in records}
-    signs = {"above": [m for m in SIGNED if m in present], "below": ["rnd"] * ("rnd" in present)}
-    parts = [f"{', '.join(its)} {side} the ideal" for side, its in signs.items() if its]
-    if not parts or len(targets) > 2:
-        return line
-    return f"{line}; {' or '.join(parts)}: {attributes[0]} goes with {targets[0]}"
+def _roles(own: WordSets) -> str:
+    """Return which sets have which role."""
+    return f"targets: {', '.join(own.targets)}; attributes: {', '.join(own.attributes)}"
 
 
-def _line(record: Record) -> dict[str, Any]:
+def _is_reversed(record: Record, own: WordSets) -> bool:
+    """Return whether the first attributes go with the second of two targets."""
+    from harness.results.tables import DIGITS
+
+    if record.value is None or record.is_leak or isinstance(record.ideal, str):
+        return False
+    side = SIGNED.get(record.metric, 0) if len(own.targets) == 2 else 0
+    return side * round(record.value - record.ideal, DIGITS) < 0
+
+
+def _yardstick(record: Record) -> str | None:
+    """Return the ratio to the yardstick; None if that is not clear, when a ratio says nothing."""
+    from harness.results.ratios import CLEAR
+
+    ratio = record.ratio
+    if ratio is None or ratio.value is None or ratio.yardstick < CLEAR * ratio.yardstick_error:
+        return None
+    return f"{ratio.value:.2f}"
+
+
+def _line(record: Record, own: WordSets) -> dict[str, Any]:
     """Return the row of a score."""
     from harness.results import tables
 
-    floor, ratio, p = record.floor, record.ratio, record.p_value
-    cell = tables.cell_of(record)
+    floor, p = record.floor, record.p_value
+    cell = replace(tables.cell_of(record), is_reversed=_is_reversed(record, own))
     return {
         "model": record.model.name,
         "mitigator": record.mitigator.label,
@@ -285,6 +324,6 @@ def _line(record: Record) -> dict[str, Any]:
         "interval": tables.beside(cell, intervals=True) or None,
         "p": None if p is None else "<.001" if p < 0.001 else f"{p:.3f}",
         "floor": None if floor is None else f"{floor.mean:.3f}",
-        "yardstick": None if ratio is None or ratio.value is None else f"{ratio.value:.2f}",
+        "yardstick": _yardstick(record),
         "n": record.n,
     }

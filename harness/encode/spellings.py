@@ -54,10 +54,7 @@ class Spellings:
         encode
             Returns the (n, d) vectors of texts.
         """
-        groups: dict[str, list[str]] = {}
-        for text in dict.fromkeys(texts):
-            groups.setdefault(_spaced(text.casefold()), []).append(text)
-        suspected = [group for group in groups.values() if len(group) > 1]
+        suspected = letters.variants(texts)
         if not suspected:
             return cls({})
         try:
@@ -115,10 +112,6 @@ def _differ_by_case(
         a.casefold() == b.casefold() and b not in alike[a]
         for a, b in itertools.combinations(known, 2)
     )
-
-
-def _spaced(text: str) -> str:
-    return letters.composed(text.replace("_", " "))
 
 
 # Words in texts, as whole words. In a language that writes no spaces none is found inside a text.
@@ -180,4 +173,5 @@ class Finder:
         return Held(words, hash(frame), alone=frame == ("", "")) if words else None
 
     def _read(self, text: str) -> str:
-        return _spaced(text.casefold() if self._ignoring_case else text)
+        text = text.casefold() if self._ignoring_case else text
+        return letters.composed(text.replace("_", " "))

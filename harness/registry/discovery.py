@@ -111,6 +111,7 @@ class Plugins:
         self.plugins: list[Plugin] = []
         self._modules: list[ModuleType | None] = []
         self._commands: dict[str, int] = {}  # index of the plugin by command
+        self._results: dict[str, list[tuple[Plugin, Any]]] = {}  # by hook
         points = entry_points(group=specs.GROUP) if points is None else points
         for point in sorted(
             set(points), key=lambda p: (not p.value.startswith("harness."), p.name, p.value)
@@ -120,8 +121,14 @@ class Plugins:
     def results(self, hook: str) -> list[tuple[Plugin, Any]]:
         """Return every object that the implementations of a hook return, with its plugin.
 
-        A plugin whose hook raises is left out, like one that cannot be loaded.
+        A hook is called once. A plugin whose hook raises is left out, like one that cannot be
+        loaded.
         """
+        if hook not in self._results:
+            self._results[hook] = self._called(hook)
+        return self._results[hook]
+
+    def _called(self, hook: str) -> list[tuple[Plugin, Any]]:
         results = []
         for i, implementation in self._implementations(hook):
             plugin = self.plugins[i]
@@ -464,10 +471,12 @@ class TaskFolders:
 
         roots = _installed()
         documents: Catalogue[yaml_files.Document] = Catalogue(kind)
-        paths: set[Path] = set()
+        paths: set[Path | None] = set()
+        resolve = functools.cache(Path.resolve)
         for path, folder in self._paths(kind):
             try:
-                if folder and not folders.is_inside(path, folder):
+                resolved = folders.resolved(path)
+                if folder and not (resolved and resolved.is_relative_to(resolve(folder))):
                     raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
                 document = yaml_files.shared(path, folder, *roots) if folder else load_file(path)
                 of_file = _parts(document, kind)
@@ -477,7 +486,6 @@ class TaskFolders:
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
-            resolved = path.resolve()
             if resolved not in paths:
                 paths.add(resolved)
                 for part in of_file:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harness import names
+from harness import folders, names
 from harness.embedder import Embedder, is_embedder, renamed
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -160,11 +160,8 @@ class Registry:
         """Return whether a file belongs to an installed plugin, or the user trusts all files."""
         if self.trust:
             return True
-        try:
-            resolved = path.resolve()
-        except (OSError, RuntimeError, ValueError):  # RuntimeError: a link that leads to itself
-            return False
-        return any(map(resolved.is_relative_to, self._installed))
+        resolved = folders.resolved(path)
+        return resolved is not None and any(map(resolved.is_relative_to, self._installed))
 
     @functools.cached_property
     def _installed(self) -> list[Path]:

@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 from harness.metrics import t_quantile
-from harness.results.ratios import ITEMS, LEVEL, MEANING, NORMAL
+from harness.results.ratios import CLEAR, ITEMS, LEVEL, MEANING, NORMAL
 from harness.results.record import LEAKS, VOID, Record, greatest_loss
 from harness.results.verdict import (
     FEWEST_SEEDS,
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     from harness.arrays import Floats, Mask
 
-CLEAR = 3.0
-"""Least t of a yardstick, its sum over its standard error."""
 CLEAR_SHARE = 0.5
 """Least share of the methods of a usable row whose yardsticks are clear. Random and shuffled
 vectors have none."""

@@ -252,7 +252,7 @@ def _short(text: str) -> str:
 # Figures of samples and of tables.
 
 SIDES = ("targets_1", "targets_2")
-_NO_VALUES = ("input", "text", "embedded", "cluster")
+_NO_VALUES = ("input", "set", "text", "embedded", "cluster")
 
 
 def write_items(
@@ -260,7 +260,6 @@ def write_items(
     samples: Mapping[str, Rows],
     title: str,
     *,
-    names: Mapping[str, str] | None = None,
     width: float | None = None,
 ) -> None:
     """Write the figure of the items of a score: of each its value, by side.
@@ -274,9 +273,8 @@ def write_items(
     path, title, width
         As in `write_figure`.
     samples
-        Samples of the score by label, such as those before and after a mitigator.
-    names
-        Names of the inputs, such as those of their word sets; by default the inputs themselves.
+        Samples of the score by label, such as those before and after a mitigator. A side is called
+        by its word set, if it is one, and else by its input.
 
     Raises
     ------
@@ -290,7 +288,8 @@ def write_items(
         sides.setdefault(item[0], []).append(item)
     if not sides:
         raise UsageError(f"no item of {title} has a value to draw")
-    shown = {side: (names or {}).get(side) or side.replace("_", " ") for side in sides}
+    names = {row.get("input"): row["set"] for of in samples.values() for row in of if "set" in row}
+    shown = {side: str(names.get(side, side)).replace("_", " ") for side in sides}
     n = sum(map(len, sides.values()))
     if n <= LABELLED:
         panel = partial(_rows_of_items, values=values, sides=sides, shown=shown, axis=column)

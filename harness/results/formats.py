@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -228,12 +229,21 @@ _LATEX = str.maketrans(
 
 
 def latex(report: Report) -> str:
-    """Return tables as tabulars of booktabs, and titles and sentences as comments."""
+    """Return tables of booktabs with captions and labels, and sentences as comments.
+
+    A label is the caption in small letters, with a number if it is not the first of its name.
+    """
     blocks = [_comments([report.title])] if report.title else []
+    labels: Counter[str] = Counter()
     for part in report.parts:
         if isinstance(part, Table):
-            title = [part.title] if part.title else []
-            blocks.append([*_comments(title), *_tabular(part)])
+            caption = part.title or report.title or "Scores"
+            label = re.sub(r"[^a-z0-9]+", "-", caption.lower()).strip("-")
+            labels[label] += 1
+            label += f"-{labels[label]}" if labels[label] > 1 else ""
+            head = [rf"\caption{{{caption.translate(_LATEX)}}}", rf"\label{{tab:{label}}}"]
+            inner = [r"\centering", *head, *_tabular(part)]
+            blocks.append([r"\begin{table}", *inner, r"\end{table}"])
         elif part.lines:
             blocks.append(_comments(part.lines))
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"

@@ -21,6 +21,8 @@ LEVEL = 0.95
 """Confidence level of the intervals."""
 NORMAL = 1.959963984540054
 """Quantile of the normal distribution for `LEVEL`, for errors of many units."""
+CLEAR = 3.0
+"""Least t of a clear yardstick, its gap over its standard error."""
 MEANING = "meaning"
 """Family of controls that ask what words mean by definition."""
 ITEMS = "items"

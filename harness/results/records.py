@@ -316,8 +316,10 @@ class Records(Framed[Record]):
         is the name alone, and `mitigator_params` a JSON object of all hyper-parameters.
         `fingerprint` tells the weights and settings of models of one name apart.
 
-        `distance` is the distance to the ideal in [0, 1], and `above_floor` that above what chance
-        shows. `ratio` is the `gap` over the `yardstick`, which counts in means over tasks, and `t`
+        `distance` is the distance to the ideal in [0, 1], a share of the greatest one within the
+        bounds, and `above_floor` that above what chance shows, in `unit`s.
+
+        `ratio` is the `gap` over the `yardstick`, which counts in means over tasks, and `t`
         the yardstick over its error; `left_out` says why a score does not count. `leak` says
         whether the mitigator was fitted on texts of a bias task, and `overlap` on how many.
 

@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import dataclasses
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -143,6 +144,11 @@ class Row:
     score: str
     ideal: str
     cells: tuple[Cell | None, ...]
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it has no value in any column."""
+        return all(cell is None or cell.value is None for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -657,6 +663,7 @@ REVERSED = "↔"
 """Marks a reversed association."""
 OLD_MEANS = "another version of the task: compared with no score, and in no mean"
 VOID = "void"
+_VARYING = re.compile(r"\d+%|'[^']*'")
 REASONS = 5
 """Most reasons why scores of a table are void, unless all are asked for."""
 
@@ -687,7 +694,10 @@ def report(
     # The values of variants are in the spreads of their base.
     shown = [section for section in sections if verbose or section.base not in models]
     for section in shown:
-        parts.append(_table(section, intervals=intervals))
+        if all(row.is_void for row in section.rows):
+            parts.append(Sentences("", [f"{section.title}: no score"]))
+        else:
+            parts.append(_table(section, intervals=intervals))
         means = section.means if max((m.of for m in section.means.values()), default=0) > 1 else {}
         left_out = left_out_lines(means, verbose=verbose)
         changes = [
@@ -706,19 +716,27 @@ def report(
 
 
 def _void_lines(section: Section, *, verbose: bool) -> list[str]:
-    """Return why scores of a table are void: a line for each reason and its mitigators."""
-    tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    """Return why scores of a table are void: a line for each reason, with tasks and mitigators.
+
+    Reasons that differ in shares and in names of inputs alone are one.
+    """
+    rows = Counter(row.task for row in section.rows)
+    void: dict[str, dict[str, str]] = {}  # by kind of reason, the reason of each score
     for row in section.rows:
+        name = row.task if rows[row.task] == 1 else f"{row.task} {row.score}"
         columns: dict[str, list[str]] = {}
         for column, cell in zip(section.columns, row.cells, strict=True):
             if cell and cell.value is None:
                 columns.setdefault(cell.reason, []).append(column)
         for reason, of_reason in columns.items():
-            tasks.setdefault((reason, tuple(of_reason)), []).append(row.task)
-    lines = [
-        f"{VOID}: {', '.join(columns)} on {_listed(names_, verbose=verbose)}: {reason}"
-        for (reason, columns), names_ in tasks.items()
-    ]
+            is_whole = len(of_reason) == sum(cell is not None for cell in row.cells)
+            label = name if is_whole else f"{name} ({', '.join(of_reason)})"
+            void.setdefault(_VARYING.sub("…", reason), {})[label] = reason
+    lines = []
+    for kind, scores in void.items():
+        reasons = set(scores.values())
+        shown = reasons.pop() if len(reasons) == 1 else kind
+        lines.append(f"{VOID}: {_listed(list(scores), verbose=verbose)}: {shown}")
     if verbose or len(lines) <= REASONS:
         return lines
     return [*lines[:REASONS], f"{VOID}: {len(lines) - REASONS} more reasons; --verbose names them"]
@@ -780,12 +798,14 @@ def _table(section: Section, *, intervals: bool) -> Table:
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
         for row in (*section.rows, *section.foot)
+        if row in section.foot or not row.is_void  # a line below has the others
     ]
+    n_foot = len(section.foot)
     return Table(
         section.title,
         ["task", "score", "ideal", *section.columns],
-        rows[: len(section.rows)],
-        rows[len(section.rows) :],
+        rows[: len(rows) - n_foot],
+        rows[len(rows) - n_foot :],
         drop=["score"],
         repeat=1,
     )
@@ -880,12 +900,10 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append(f"{NOTHING} not run")
     if any(section.limit is not None for section in sections):
         lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
-    if any(section.mean for section in sections):
+    if with_mean := [section for section in sections if section.mean and not section.mean.is_void]:
         lines += [
             f"{name}: {HELP[name]}"
-            for name in dict.fromkeys(
-                NAMES[section.measures] for section in sections if section.mean
-            )
+            for name in dict.fromkeys(NAMES[section.measures] for section in with_mean)
         ]
         lines.append("n of m: n of m tasks count in the mean; a family of tasks has one vote")
     changes = [d for section in sections if section.mean for d in section.changes.values()]

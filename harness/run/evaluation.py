@@ -8,7 +8,7 @@ import dataclasses
 import inspect
 import uuid
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -417,12 +417,14 @@ def under_prompts(entries: Iterable[Entry], run: Run) -> Distinct:
     Distinct
         The models and variants, with a line for each model that takes no other prompt.
     """
-    count, models = run.tasks.prompts, run.registry.models
-    own = list(entries)
+    count, own = run.tasks.prompts, list(entries)
+    if count == 1:
+        return Distinct(own, [])
+    models = run.registry.models
     variants: list[Entry] = []
     notices = []
     for source, embedder in own:
-        if count == 1 or isinstance(embedder, HarnessError):
+        if isinstance(embedder, HarnessError):
             continue
         base = embedder.info
         reason = ""
@@ -460,7 +462,7 @@ class Distinct(NamedTuple):
     notices: list[str]
 
 
-def distinct(entries: Iterable[Entry], registered: Collection[str]) -> Distinct:
+def distinct(entries: Iterable[Entry], registry: Registry) -> Distinct:
     """Return each model once.
 
     If a model (a fingerprint) has several names, a registered one is kept, or else the first. The
@@ -470,8 +472,8 @@ def distinct(entries: Iterable[Entry], registered: Collection[str]) -> Distinct:
     ----------
     entries
         The models as the user passed them.
-    registered
-        Names of registered models.
+    registry
+        Where the names of registered models are looked up.
 
     Raises
     ------
@@ -490,7 +492,9 @@ def distinct(entries: Iterable[Entry], registered: Collection[str]) -> Distinct:
     notices = []
     for group in groups.values():
         names = [embedder.info.name for _, embedder in group]
-        best = next((i for i, name in enumerate(names) if name in registered), 0)
+        best = 0
+        if len(group) > 1:
+            best = next((i for i, name in enumerate(names) if name in registry.embedders), 0)
         source, embedder = group[best]
         name = names[best]
         if name in kept:
@@ -679,7 +683,7 @@ def evaluate(
     run.file = RunFile.of(models_, rows, patterns, settings, names_)
     # Every name is looked up before the first model runs.
     entries, own_only = under_prompts([(model_, run.embedder(model_)) for model_ in models_], run)
-    entries, same = distinct(entries, registry.embedders)
+    entries, same = distinct(entries, registry)
     parts: list[Records] = []
     try:
         for entry in entries:

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+
 from harness import names
-from harness.arrays import Vectors
+from harness.arrays import Mask, Vectors
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
@@ -34,6 +36,7 @@ from harness.embedder import (
 from harness.encode import identity
 from harness.encode.spellings import Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
+from harness.letters import variants
 from harness.letters import words as words_in
 from harness.metrics import Compares
 from harness.mitigator import Mitigator, check_needs, clone
@@ -639,7 +642,7 @@ class _Planner:
     def job(self, task: Task, unfitted: Chain, concept: Concept | None, part: MitigatorPart) -> Job:
         """Return the job of a task under a mitigator; its stages that rewrite are fitted."""
         if part.fingerprint not in self._chains:
-            chain = clone(unfitted).fit_rewriters(self.embedder.info, concept)
+            chain = unfitted.unfitted().fit_rewriters(self.embedder.info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
         chains = self._chains[part.fingerprint]
         info = self.embedder.info
@@ -789,18 +792,57 @@ def fitted(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> Fitted:
     return Fitted(spellings.like(texts), words, ignoring_case=not spellings.reads_case)
 
 
-def forms(
-    task: Task, encode: Callable[[Sequence[str]], Vectors]
-) -> tuple[Spellings, dict[int, list[bool]]]:
-    """Return which words of a task's sets a model reads alike, and by set which are the first."""
-    sets = [
-        input_
-        for scenario in task.scenarios
-        for input_ in scenario.inputs.values()
-        if input_.texts and input_.group == input_.name  # no column of a table
-    ]
-    spellings = Spellings.of((text for part in sets for text in part.texts or ()), encode)
-    return spellings, {id(part): spellings.firsts(part.texts or ()) for part in sets}
+@dataclass(frozen=True)
+class Alike:
+    """The words of the sets of a task that a model reads alike.
+
+    Parameters
+    ----------
+    task
+        The task.
+    spellings
+        The words with their other forms; None where no word has any.
+    firsts
+        By id of a set, (n,) mask of the words that are no other form of one before them.
+    """
+
+    task: Task
+    spellings: Spellings | None = None
+    firsts: Mapping[int, Mask] = field(default_factory=dict)
+
+
+class Forms:
+    """Which words of the sets of tasks a model reads alike; each task's are looked for once.
+
+    Parameters
+    ----------
+    encode
+        Returns the (n, d) vectors of texts, unmitigated.
+    """
+
+    def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
+        self._encode = encode
+        self._known: dict[int, Alike] = {}  # by the id of the task, which is kept with them
+
+    def of(self, task: Task) -> Alike:
+        """Return which words of the sets of a task the model reads alike."""
+        if id(task) not in self._known:
+            self._known[id(task)] = self._alike(task)
+        return self._known[id(task)]
+
+    def _alike(self, task: Task) -> Alike:
+        sets = [
+            input_
+            for scenario in task.scenarios
+            for input_ in scenario.inputs.values()
+            if input_.texts and input_.group == input_.name  # no column of a table
+        ]
+        words = [text for part in sets for text in part.texts or ()]
+        if not variants(words):
+            return Alike(task)
+        spellings = Spellings.of(words, self._encode)
+        firsts = {id(part): np.array(spellings.firsts(part.texts or ())) for part in sets}
+        return Alike(task, spellings, firsts)
 
 
 def fitting_texts(chain: Chain, concept: Concept | None) -> list[str]:

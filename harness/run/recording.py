@@ -42,8 +42,7 @@ from harness.results.record import (
     WordOverlap,
     finite,
 )
-from harness.run import plan
-from harness.run.plan import Job
+from harness.run.plan import Forms, Job
 from harness.task.inputs import Input
 from harness.task.reference import Reference
 from harness.task.task import Measurement, Scenario
@@ -81,9 +80,10 @@ class SampleRows:
     def of(self, score: Score) -> list[SampleRow]:
         """Return the rows of a score.
 
-        A row has the text of the item as `text` and its input as `input`; an item of several
-        inputs, such as a pair, has each text under the name of its input. `embedded` is the text
-        as the mitigator rewrote it, and `cluster` the number that items of one word share.
+        A row has the text of the item as `text`, its input as `input`, and the name of its word
+        set, if any, as `set`; an item of several inputs, such as a pair, has each text under the
+        name of its input. `embedded` is the text as the mitigator rewrote it, and `cluster` the
+        number that items of one word share.
 
         Raises
         ------
@@ -120,7 +120,8 @@ class SampleRows:
         rewritten = {"embedded" if single else f"{name}_embedded": embedded}
         columns: dict[str, Sequence[Any]] = {name: texts}
         if single:
-            columns = {"input": [name] * len(texts), "text": texts}
+            set_ = {"set": [input_.sets] * len(texts)} if input_.sets else {}
+            columns = {"input": [name] * len(texts), **set_, "text": texts}
         return columns | (rewritten if embedded != texts else {})
 
     def _clusters(self, name: str, part: Samples) -> dict[str, Sequence[int]]:
@@ -607,11 +608,11 @@ def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
     ]
 
 
-def other_forms(jobs: Iterable[Job], vectors: StoredEmbedder) -> list[str]:
+def other_forms(jobs: Iterable[Job], forms: Forms, model: str) -> list[str]:
     """Return a line for each task that has a word in several forms that the model reads alike."""
     lines = []
     for task in {id(job.task): job.task for job in jobs}.values():
-        firsts = plan.forms(task, vectors.encode)[1]
+        firsts = forms.of(task).firsts
         inputs = [input_ for scenario in task.scenarios for input_ in scenario.inputs.values()]
         others = {
             f"'{text}'": None
@@ -620,7 +621,7 @@ def other_forms(jobs: Iterable[Job], vectors: StoredEmbedder) -> list[str]:
             if not is_first
         }
         if others:
-            line = f"{vectors.info.name} reads {listed(others, 5)} of {task.name} as other words"
+            line = f"{model} reads {listed(others, 5)} of {task.name} as other words"
             lines.append(f"{line} of the same set; a word counts once")
     return lines
 

@@ -38,7 +38,7 @@ from harness.arrays import (
     paired_cosines,
 )
 from harness.digest import digest
-from harness.embedder import Compare, Role, one_width
+from harness.embedder import PAIRS, Compare, Role, one_width
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
 from harness.metrics import Compares, Gap, Gaps, Metric, Score
@@ -46,7 +46,7 @@ from harness.results.folder import ResultsFile
 from harness.results.record import Coverage, Record
 from harness.results.records import Kind, NotRun
 from harness.run import plan, recording
-from harness.run.plan import Job
+from harness.run.plan import Forms, Job
 from harness.run.recording import MetricScores, ModelFacts, Provenance, Ratio, SampleRows
 from harness.run.settings import Settings
 from harness.run.unread import SAME, Unread
@@ -546,13 +546,14 @@ class JobScorer:
         yardsticks: Yardsticks | None = None,
         compare: Compare | None = None,
         unread: Unread | None = None,
+        forms: Forms | None = None,
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
-        self._compare, self._unread = compare, unread or Unread()
+        self._compare, self._unread = compare, unread
         self._vectors = JobVectors(job, encode, reading)
         self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading, compare)
         self._fitted = plan.fitted(job, encode)
-        self._forms, self._firsts = plan.forms(job.task, encode)
+        self._alike = (forms or Forms(encode)).of(job.task)
 
     def steps(self) -> Iterator[Step]:
         """Yield each metric of each scenario with the call that it needs."""
@@ -616,9 +617,10 @@ class JobScorer:
 
     def _shared(self, metric: Metric, inputs: Mapping[str, Input]) -> str | None:
         """Return a reason if sets share a word by its vector, and the metric needs others."""
+        spellings = self._alike.spellings
         for names in metric.disjoint:
-            first, second = ([*(inputs[n].texts or ())] if n in inputs else [] for n in names)
-            if shared := self._forms.like(first).intersection(second):
+            first, second = ({*(inputs[n].texts or ())} if n in inputs else set() for n in names)
+            if shared := (spellings.like(first) if spellings else first) & second:
                 return f"'{names[0]}' and '{names[1]}' share '{min(shared)}' as the model reads it"
         return None
 
@@ -632,7 +634,7 @@ class JobScorer:
         metric, inputs = measurement.metric, measurement.inputs
         kept = usable_rows(inputs, vectors)
         unread: Mapping[str, Mask] = {}
-        if self.job.task.file.measures == "bias":
+        if self._unread and self.job.task.file.measures == "bias":
             unread = self._unread.rows(metric, inputs, self.job.texts, self._vectors.read)
         for input_ in inputs.values():
             if input_.name in unread:
@@ -641,8 +643,8 @@ class JobScorer:
         void = void or all_equal(inputs, kept, vectors, self.job.texts)
         void = void or self._shared(metric, inputs)
         for input_ in inputs.values():
-            if firsts := self._firsts.get(id(input_)):  # a word counts once by its vector
-                kept[input_.group] &= np.array(firsts)
+            if (firsts := self._alike.firsts.get(id(input_))) is not None:
+                kept[input_.group] &= firsts  # a word counts once by its vector
         own = MetricInputs({}, {}, {})
         if not void:
             own = MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare)
@@ -787,7 +789,9 @@ class JobRun:
     yardsticks
         The gaps of yardsticks that were measured.
     unread
-        The texts that the model cannot read.
+        The texts that an encoder cannot read.
+    forms
+        The words that the model reads alike.
     """
 
     vectors: StoredEmbedder
@@ -795,7 +799,8 @@ class JobRun:
     samples: bool
     debug: bool
     yardsticks: Yardsticks
-    unread: Unread
+    unread: Unread | None
+    forms: Forms
 
 
 class OpenJob:
@@ -832,6 +837,7 @@ class OpenJob:
                 yardsticks=self.run.yardsticks,
                 compare=vectors.compare,
                 unread=self.run.unread,
+                forms=self.run.forms,
             )
             for step in self._scorer.steps():
                 self._scored.append(None)
@@ -1039,8 +1045,15 @@ def score(
         seed=settings.seed,
         environment=recording.environment(",".join(engine.devices) or "default"),
     )
+    forms = Forms(vectors.encode)
     run_ = JobRun(
-        vectors, provenance, settings.samples, settings.debug, Yardsticks(), Unread(vectors)
+        vectors,
+        provenance,
+        settings.samples,
+        settings.debug,
+        yardsticks=Yardsticks(),
+        unread=None if info.kind in ("word", PAIRS) else Unread(vectors),
+        forms=forms,
     )
     workers = 1 if settings.debug and settings.workers is None else settings.workers
     cluster = engine if isinstance(engine, parallel.Cluster) else None
@@ -1072,7 +1085,7 @@ def score(
             *recording.frequency_notices(ordered, info.name),
             *recording.fitted_word_notices(ordered, info.name),
             *recording.missing_words(jobs, info.name),
-            *recording.other_forms(jobs, vectors),
+            *recording.other_forms(jobs, forms, info.name),
             *recording.cut_texts(ordered, info.name),
             *recording.unlike(ordered, vectors),
             *recording.notes(jobs),

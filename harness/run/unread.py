@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Mask, Vectors, has_direction
-from harness.embedder import PAIRS, one_width
+from harness.embedder import one_width
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.letters import words
 from harness.metrics import Metric
@@ -29,17 +29,16 @@ SAME = 1e-5
 
 
 class Unread:
-    """The rows of tasks that one model cannot read; each measurement's are looked for once.
+    """The rows of tasks that one encoder cannot read; those as written are looked for once.
 
     Parameters
     ----------
     embedder
-        The model; None to find none.
+        The model.
     """
 
-    def __init__(self, embedder: StoredEmbedder | None = None) -> None:
-        is_encoder = embedder is not None and embedder.info.kind not in ("word", PAIRS)
-        self._embedder = embedder if is_encoder else None
+    def __init__(self, embedder: StoredEmbedder) -> None:
+        self._embedder = embedder
         # By metric and inputs, which are kept so that no others have their ids.
         self._known: dict[tuple[object, ...], tuple[dict[str, Input], dict[str, Mask]]] = {}
 
@@ -60,25 +59,25 @@ class Unread:
             Return the texts of an input as the model gets them, and their (n, d) vectors before
             any mitigator changes them.
         """
-        if (embedder := self._embedder) is None:
-            return {}
         moved = metric.contrast and (*metric.contrast.sides, *metric.contrast.towards)
         of_texts = {n: i for n, i in inputs.items() if i.texts and n in (moved or inputs)}
         texts = {input_.name: texts_of(input_) for input_ in of_texts.values()}
-        rewritten = hash(tuple(map(tuple, texts.values())))
-        key = (metric.name, rewritten, *map(id, of_texts.values()))
-        if key not in self._known:
-            vectors = {input_.name: vectors_of(input_) for input_ in of_texts.values()}
-            sets = _sets(metric, of_texts)
-            masks = read_alike(sets, texts, vectors)
-            for input_ in of_texts.values():
-                rows = masks[input_.name]
-                if metric.compares and metric.compares.ranks and rows.any():
-                    rows &= _misread(embedder, input_, texts[input_.name])
-            for name, rows in unknown(sets, texts, embedder.lacks).items():
-                masks[name] |= rows
+        is_rewritten = any(tuple(texts[i.name]) != i.texts for i in of_texts.values())
+        key = (metric.name, *map(id, of_texts.values()))
+        if not is_rewritten and key in self._known:
+            return self._known[key][1]
+        vectors = {input_.name: vectors_of(input_) for input_ in of_texts.values()}
+        sets = _sets(metric, of_texts)
+        masks = read_alike(sets, texts, vectors)
+        for input_ in of_texts.values():
+            rows = masks[input_.name]
+            if metric.compares and metric.compares.ranks and rows.any():
+                rows &= _misread(self._embedder, input_, texts[input_.name])
+        for name, rows in unknown(sets, texts, self._embedder.lacks).items():
+            masks[name] |= rows
+        if not is_rewritten:  # the same texts come again, under the next mitigator
             self._known[key] = of_texts, masks
-        return self._known[key][1]
+        return masks
 
 
 def _sets(metric: Metric, inputs: Mapping[str, Input]) -> list[list[Input]]:

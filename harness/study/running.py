@@ -29,7 +29,6 @@ from harness.errors import (
     InvalidOption,
     UsageError,
 )
-from harness.mitigator import clone
 from harness.progress import Progress, Silent, shown
 from harness.registry import discovery
 from harness.registry.registry import Registry, with_concepts_beside
@@ -127,7 +126,7 @@ def run_study(
     )
     new, failed = 0, []
     entries = _embedders(document, registry, study_.file.models)
-    models, same = distinct(entries, registry.embedders)
+    models, same = distinct(entries, registry)
     with contextlib.ExitStack() as stack, parallel.at_most(workers):
         stack.callback(getattr(runner.engine, "close", lambda: None))
         for source, embedder in models:
@@ -459,7 +458,7 @@ class OnModel:
         for unit in self.units:
             for chain in unit.candidate.chains:
                 for split in (unit.fold.outer, *unit.fold.inner):
-                    unfitted = clone(chain)
+                    unfitted = chain.unfitted()
                     needed |= dict.fromkeys(self.bench.needed(unfitted, split, self.info))
         bench, info = self.bench, self.info
         return [*needed, *bench.keys("probe", info), *bench.keys("original", info)]
@@ -557,7 +556,7 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     base = _base(place, study.starts_at_unit_length(candidate))
 
     def outcome(s: int, split: Split, *, floors: bool = False) -> Outcome:
-        return bench.judge(base, clone(candidate.chains[s]), split, floors=floors)
+        return bench.judge(base, candidate.chains[s].unfitted(), split, floors=floors)
 
     inner: list[list[Outcome]] = [[] for _ in candidate.settings]
     if len(candidate.settings) > 1:

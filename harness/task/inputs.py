@@ -223,6 +223,8 @@ class Input:
     role
         Whether the texts are queries, documents or neither. The task's digest does not depend on
         it, since it has no effect on models without prompts by role.
+    sets
+        Names of the word sets that it is made of; empty if it is made of anything else.
     """
 
     name: str
@@ -235,6 +237,7 @@ class Input:
     original: bool = False
     vocabulary: VocabularyPart | None = None
     role: Role = "text"
+    sets: str = ""
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -375,6 +378,7 @@ class Inputs:
             items=() if number else tuple(items),
             original=original,
             role=role,
+            sets=" and ".join(part.set for part in parts if part.set),
         )
 
     def _of_vocabulary(self, name: str, parts: Sequence[Source], place: KeyPath) -> Input:

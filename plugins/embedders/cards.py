@@ -42,6 +42,8 @@ class ModelEntry(_Strict):
     """What the provider loads; the default is the model's name."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Further keyword arguments of what loads the model."""
+    package: str | None = None
+    """Python package that has its files."""
     own_code: bool = False
     """Whether the model comes with Python code of its own."""
     summary: Word | None = None
@@ -105,6 +107,14 @@ class ModelEntry(_Strict):
         """The model's id on the hub, if the hub's model is loaded without further options."""
         is_id = self.reference is not None and "/" in self.reference
         return (str(self.reference),) if is_id and not self.options else ()
+
+    def files(self, name: str) -> tuple[str, ...]:
+        """Return where its files may lie, as in `EmbedderSpec`."""
+        if self.provider == _HOSTED:
+            return ("server",)
+        reference = self.reference or (name if self.provider else None)
+        places = {"package": self.package, "hub": reference}
+        return tuple(f"{kind}:{place}" for kind, place in places.items() if place)
 
     def line(self) -> str:
         """Return the summary for listings."""
@@ -177,6 +187,7 @@ def _spec(
         card=model.card(name, sources),
         neutral=provider.neutral if provider else (),
         sensitive=provider.sensitive if provider else {},
+        files=model.files(name),
     )
 
 

@@ -188,7 +188,7 @@ def group_clusters(
             value,
             p_value=nulls.one_sided(value, null),
             interval=interval(lambda counts: mean(label[None], counts), -1.0, None),
-            n=n,
+            n=len(label),
             null=Null(null, "groups of the names") if null_draws else None,
             details={
                 "alternative": "greater",

@@ -180,7 +180,7 @@ def merge_rates(
             value,
             p_value=nulls.two_sided(value, null),
             interval=intervals.inside(interval, low, 1.0),
-            n=n,
+            n=len(label),
             null=Null(null, "groups of the names") if null_draws else None,
             details=shared,
             samples=[Samples("documents", None, {"group": of_group})],

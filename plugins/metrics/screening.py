@@ -193,7 +193,7 @@ def screening(
             float(value[0]),
             p_value=nulls.two_sided(float(value[0]), null, ideal=ideal),
             interval=interval,
-            n=n,
+            n=len(label),
             null=Null(null, "groups of the names") if null_draws else None,
             samples=[Samples(("resumes", "queries"), None, {"group": of_group, **columns})],
             **more,

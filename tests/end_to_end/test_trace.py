@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import FrameType
@@ -62,3 +63,9 @@ def test_a_text_goes_through_the_modules_that_the_page_names(tmp_path: Path) -> 
         sys.setprofile(before)
     assert len(records)
     assert set(modules_of_the_page()) - entered == set()
+
+
+def test_a_score_of_a_mapping_enters_at_most_45_modules() -> None:
+    command = [sys.executable, str(ROOT / "perf/entered.py"), "--vectors"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert int(printed.split()[0]) <= 45, printed

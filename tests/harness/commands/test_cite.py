@@ -64,6 +64,7 @@ def test_a_folder_of_tasks_brings_its_own_entries_and_other_texts_are_kept(
     assert cite.entries_of("Caliskan et al. (2017), equation 5", cite.read_entries(text))
     (kept,) = cite._unknown("task", "x_y", "Somebody (2020), 5 % of $1 & a_b")
     assert r"5 \% of \$1 \& a\_b" in kept.text
+    assert "author = {{Somebody}},\n" in kept.text
     assert not cite._unknown("task", "x", "our own words")
 
 
@@ -78,6 +79,16 @@ def test_every_paper_that_a_part_names_has_an_entry(registry, known):
         if len(cite.entries_of(text, known)) < len(set(re.findall(r"\(((?:1[89]|20)\d\d)\)", text)))
     }
     assert not without
+
+
+def test_entries_have_what_their_type_needs_and_an_address(known):
+    places = {"article": "journal", "inproceedings": "booktitle", "book": "publisher"}
+    without_address = {"green2002", "yang2006"}
+    for entry in known:
+        kind = re.match(r"@(\w+)", entry.text)[1]
+        fields = set(re.findall(r"^  (\w+) = \{.", entry.text, re.MULTILINE))
+        assert {"author", "title", "year", places.get(kind, "title")} <= fields, entry.key
+        assert fields & {"url", "doi"} or entry.key in without_address, entry.key
 
 
 def test_entries_of_two_papers_of_one_author_and_year_need_their_titles(known):

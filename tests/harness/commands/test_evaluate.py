@@ -170,6 +170,14 @@ def test_the_plan_agrees_with_what_is_then_encoded(evaluate, toy, tmp_path, cach
     assert (done["to_encode"], done["texts"], done["done"], done["tasks"]) == (0, 0, 12, [])
 
 
+def test_a_plan_ends_with_totals_and_a_time_on_one_screen(evaluate):
+    said = evaluate("-m", "random-words", model="glove-6b-50d", tasks="all", command="plan")
+    lines = said.out.rstrip().splitlines()
+    assert len(lines) <= 24
+    assert "about" in lines[-1]
+    assert lines[-1].split()[0] == "all"
+
+
 def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate):
     arguments = {"model": "toy-words", "tasks": "toy-*"}
     short = evaluate("-M", "none", "-M", "toy-shift", **arguments)

@@ -30,6 +30,17 @@ def test_list_gives_every_name_of_a_kind(names):
     assert names("concepts") == ["toy-bare", "toy-place"]
 
 
+def test_models_on_this_machine_come_first_and_providers_last(harness, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    rows = json.loads(harness("list", "models", "--json").out)
+    here = [row["here"] for row in rows]
+    assert here == sorted(here, key=(True, False, None).index)
+    found = {row["name"]: row["here"] for row in rows}
+    assert (found["glove-6b-50d"], found["random-words"]) == (True, True)
+    assert (found["bge-large-en-v1.5"], found["text-embedding-3-small"]) == (False, False)
+    assert found["openai:…"] is None
+
+
 def test_a_pattern_is_a_glob_or_part_of_a_name(names):
     assert names("tasks", "PLACES") == ["toy-places", "toy-places-10"]
     assert names("tasks", "toy-places") == ["toy-places", "toy-places-10"]

@@ -35,6 +35,32 @@ def test_a_stub_is_a_package_that_passes_its_own_tests(harness, tmp_path, cache,
     )
 
 
+def test_the_tests_of_a_plugin_pass_if_its_metric_has_two_scores(harness, tmp_path, cache):
+    assert harness("new", "plugin", "my-lab", "--out", tmp_path).code == 0
+    package = tmp_path / "harness-my-lab"
+    metric = package / "harness_my_lab" / "my_lab_metric.py"
+    text = metric.read_text()
+    text = text.replace('0 is fair")}', '0 is fair"), "size": Scale(ideal=0)}')
+    text = text.replace("return Score(", "score = Score(")
+    text = text.replace(
+        "\n\n\ndef _unit", '\n    return {"difference": score, "size": score}\n\n\ndef _unit'
+    )
+    metric.write_text(text)
+    installed = package / "harness_my_lab-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: harness-my-lab\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[harness]\nmy-lab = harness_my_lab\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+        cwd=package,
+        env=os.environ | {"PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert '"size": score' in metric.read_text()
+
+
 @pytest.mark.parametrize("kind", ["model", "metric", "mitigator", "task"])
 def test_the_last_of_the_next_steps_prints_a_score(harness, tmp_path, toy, install, kind):
     """The model of the step comes with an extra, so a toy model replaces it here."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import harness as package
 from harness.errors import UsageError
+from harness.registry.registry import Registry
 from harness.run.words import read_file
 
 SETS = {
@@ -73,7 +74,30 @@ def test_four_sets_have_every_metric_in_one_table(words, write):
     rows = [line.split() for line in result.out.splitlines()]
     assert {row[0] for row in rows if row} >= ALL
     header = next(row for row in rows if "metric" in row)
-    assert {"value", "interval", "p", "floor", "yardstick"} <= set(header)
+    assert {"value", "interval", "p", "floor"} <= set(header)
+
+
+def test_reversed_scores_of_each_metric_are_marked_and_explained(words, write):
+    turned = CSV.replace("career,family", "family,career", 1).splitlines()
+    turned[1:] = [",".join((a, b, d, c)) for a, b, c, d in (row.split(",") for row in turned[1:])]
+    out = words(write("sets.csv", "\n".join(turned))).out
+    marked = {line.split()[0] for line in out.splitlines() if "↔" in line}
+    assert marked == {"weat", "association-test", "rnd", "ripa", "↔"}
+    assert "↔ reversed: family goes with female" in out
+    assert "↔" not in words(write("sets.csv", CSV)).out
+
+
+def test_a_yardstick_that_is_not_clear_is_not_printed(words, write, vectors, model):
+    """The model lacks the words of the yardstick, or has no association in them."""
+    assert " yardstick" not in words(write("sets.csv", CSV)).out
+    task = Registry().task("yardstick-words")
+    rng = np.random.default_rng(1)
+    every = {word for i in task.needed_texts() for word in i.texts} | vectors.keys()
+    rows = [f"{w} {' '.join(map(str, vectors.get(w, rng.normal(size=20))))}" for w in every]
+    model.write_text("\n".join([f"{len(rows)} 20", *rows]), encoding="utf-8")
+    out = words(write("sets.csv", CSV)).out
+    assert "of the model is not clear" in out
+    assert "flowers" not in out
 
 
 def test_values_are_those_of_eval_on_the_written_task(harness, words, write, model, tmp_path):
@@ -100,6 +124,20 @@ def test_the_line_of_excel_that_names_the_separator_is_no_list(write):
         assert read_file(write("excel.csv", text)) == plain
     with pytest.raises(UsageError, match=r"excel\.csv:3: 3 cells for 2 columns"):
         read_file(write("excel.csv", "sep=;\na;b\nx;y;z\n"))
+
+
+def test_void_scores_of_one_reason_are_one_line(words):
+    sets = [f"--set={name}={','.join(members[:3])}" for name, members in SETS.items()]
+    lines = words(*sets).out.splitlines()
+    assert [line for line in lines if "rnsb" in line] == [
+        "void: rnsb: too few attributes to hold some out"
+    ]
+
+
+def test_samples_carry_the_names_of_the_sets(vectors):
+    (record,) = [r for r in package.words(vectors, SETS, samples=True) if r.primary]
+    named = {row["input"]: row["set"] for row in record.read_samples()}
+    assert list(named.values()) == list(SETS)
 
 
 def test_two_lists_of_one_name_are_two_tasks(harness, words, write, tmp_path):

@@ -14,8 +14,8 @@ from harness.results import figures
 BEGINS = {".svg": b"<?xml", ".pdf": b"%PDF-", ".png": b"\x89PNG"}
 SAMPLES = {
     "none": [
-        {"input": "targets_1", "text": "John", "association": 0.2, "contribution": 0.3},
-        {"input": "targets_1", "text": "Paul", "association": 0.1, "contribution": 0.2},
+        {"input": "targets_1", "set": "male_names", "text": "John", "association": 0.2},
+        {"input": "targets_1", "set": "male_names", "text": "Paul", "association": 0.1},
         {"input": "targets_2", "text": "Amy", "association": -0.2, "contribution": 0.1},
         {"input": "attributes_1", "text": "career", "association": 0.9, "contribution": 0.1},
     ],
@@ -60,7 +60,7 @@ def test_without_matplotlib_the_extra_is_named(tmp_path):
 
 def test_items_are_those_of_the_sides_in_the_order_of_the_first_label(tmp_path):
     path = tmp_path / "a.svg"
-    figures.write_items(path, SAMPLES, "WEAT", names={"targets_1": "male names"})
+    figures.write_items(path, SAMPLES, "WEAT")
     text = path.read_text("utf-8")
     assert text.index("Paul") < text.index("John") < text.index("Amy")
     assert "career" not in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from score_records import many, record
 
@@ -26,6 +27,8 @@ INTERVAL = {"low": -0.25, "high": 1.5, "level": 0.9, "method": "bootstrap"}
 def test_latex_has_a_tabular_of_booktabs_for_each_section():
     text = latex(sections(many(3)))
     assert text.count(r"\begin{tabular}{lllrrr}") == text.count(r"\end{tabular}") == 2
+    assert text.count(r"\caption{") == text.count(r"\label{tab:") == 2
+    assert len(set(re.findall(r"\\label\{(.*?)\}", text))) == 2
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert rule in text
     assert r"\textbf{1.300}$^{**}$ ($-$0.200) \\" in text

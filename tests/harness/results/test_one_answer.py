@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from harness.results import formats, tables
+from harness.results.comparison import compare
 from harness.results.folder import ResultsFile, read_results
 from harness.results.record import NO_REFERENCE, Record
 from harness.results.records import Records
@@ -193,3 +194,28 @@ def test_the_reference_encoder_is_1_whatever_else_was_run():
         assert more["mean"] == pytest.approx(row["mean"], abs=1e-12)
         assert (more["n"], more["of"]) == (row["n"], row["of"] + 1)
         assert more["left_out"][NO_REFERENCE] == ["mine"]
+
+
+def test_a_blurred_method_leaves_both_sides_whatever_else_was_run():
+    """As if it had not been run: a worst method that is blurred away moves nothing."""
+    records, rows = two_models()
+
+    def blurred(r):
+        ratio = {"yardstick_error": abs(r.ratio.yardstick), "t": 1.0}
+        return r.model_copy(update={"ratio": r.ratio.model_copy(update=ratio)})
+
+    def sides(records):
+        return [[r for r in records if r.model.name == row] for row in rows]
+
+    for family in sorted({r.family for r in records}):
+        rest = [r for r in records if r.family != family]
+        blurry = [
+            blurred(r) if (r.family, r.model.name) == (family, rows[1]) else r for r in records
+        ]
+        expected, found = Records(rest).means()[1], Records(blurry).means()[1]
+        assert found["mean"] == pytest.approx(expected["mean"], abs=1e-9)
+        assert (found["n"], found["of"]) == (expected["n"], len(records) / 2)
+        expected, found = (
+            compare(*sides(of)).verdict.overall("bias").row() for of in (rest, blurry)
+        )
+        assert found == pytest.approx(expected, abs=1e-9)

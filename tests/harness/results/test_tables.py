@@ -78,14 +78,19 @@ def void_lines(*records, verbose=False):
     return [line for line in lines if line.startswith("void")]
 
 
-def test_the_reason_of_a_void_score_stands_under_its_table_once_for_equal_reasons():
-    assert void_lines(
-        record("a", value=None, reason="too few"),
-        record("a", "x", None, reason="too few"),
-        record("b", value=None, reason="too few"),
-        record("b", "x", None, reason="too few"),
-        record("c", "x", None, reason="other"),
-    ) == ["void: none, x on a, b: too few", "void: x on c: other"]
+def test_rows_that_are_void_for_one_reason_are_one_line():
+    lack = "{}% of '{}' has no vector"
+    scores = [
+        record("a", value=None, reason=lack.format(30, "x")),
+        record("a", "m", None, reason=lack.format(30, "x")),
+        record("b", value=None, reason=lack.format(40, "y")),
+        record("b", "m", None, reason=lack.format(40, "y")),
+        record("c"),
+        record("c", "m", None, reason="other"),
+    ]
+    assert void_lines(*scores) == ["void: a, b: … of … has no vector", "void: c (m): other"]
+    (table, *_) = tables.report(tables.sections(scores)).parts
+    assert [row[0] for row in table.rows] == ["c"]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_row_has_the_text_as_written_its_cluster_and_what_it_contributes(rows_
     ]  # fmt: skip
     assert [row["cluster"] for row in rows] == [0, 0, 1, 1]
     assert [row["contribution"] for row in rows] == [1, 2, 3, None]
-    assert list(rows[0]) == ["input", "text", "cluster", "c", "contribution"]
+    assert list(rows[0]) == ["input", "set", "text", "cluster", "c", "contribution"]
     assert rows[0]["input"] == "targets_1"
 
 

@@ -53,7 +53,7 @@ def test_a_formula_for_spreadsheets_is_quoted():
 def test_latex_has_a_booktabs_tabular_for_each_table():
     text = study_tables.formatted([summary_of()], "latex")
     assert text.count(r"\begin{tabular}{lll}") == text.count(r"\begin{tabular}{lllll}") == 1
-    assert "% chosen by any criterion\n\\begin" in text
+    assert r"\caption{chosen by any criterion}" in text
     assert r"new & $-$1.090 $\pm$ 0.190 ($\uparrow$*) & 0.300 $\pm$ 0.265 (=) \\" in text
     rules = [line for line in text.splitlines() if line.startswith("\\") and "rule" in line]
     top, middle, bottom = r"\toprule", r"\midrule", r"\bottomrule"

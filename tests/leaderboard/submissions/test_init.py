@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import yaml
 
 from harness.commands.main import run
+from harness.leaderboard.submissions.init import _made_again
 
 COMMIT = "git+https://models.example/harness@0123abcd"
 WORKFLOWS = ("check", "comment", "publish")
@@ -67,6 +70,17 @@ def test_a_wheel_is_copied_into_the_repository(tmp_path) -> None:
     requirements = (tmp_path / "board" / "requirements.txt").read_text().splitlines()
     assert f"./wheels/{wheel.name}" in requirements
     assert (tmp_path / "board" / "wheels" / wheel.name).read_bytes() == b"a wheel"
+
+
+def test_a_harness_from_a_folder_is_made_a_wheel_again(tmp_path) -> None:
+    """The README installs it from the clone."""
+    wheel = _made_again()
+    assert re.fullmatch(r"embedding_bias_harness-[\d.]+-py3-none-any\.whl", wheel.name)
+    (tmp_path / wheel.name).write_bytes(wheel.content)
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target"]
+    subprocess.run([*command, tmp_path / "site", tmp_path / wheel.name], check=True)
+    assert (tmp_path / "site/harness/plugins/metrics/weat.py").is_file()
+    assert (tmp_path / "site/bin/harness").is_file()
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

@@ -1,0 +1,20 @@
+"""What ranks is what is shown: distances from fair over changed vectors of a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from perf import agreement  # scripts are no package that is installed
+
+pytestmark = pytest.mark.reference
+
+
+@pytest.mark.parametrize("model", ["glove-6b-50d", "all-MiniLM-L6-v2"])
+def test_methods_rank_whose_shown_score_follows_what_ranks(model, fetched_data):
+    methods = agreement.of_methods(agreement.agreement(agreement.readings(model)))
+    assert methods.height
+    assert methods["ranks"].all(), methods
