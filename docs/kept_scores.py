@@ -70,24 +70,22 @@ class Scores:
         return next(board for board in ranked.boards if board.kind == kind)
 
     def models(self, benchmark: str, kind: str) -> str:
-        """Return the table of models: bias with intervals, its range over prompts, and ranks."""
+        """Return the table of models: bias with intervals, and ranks."""
         rows = self.board(benchmark, kind).rows.filter(mitigator=NONE)
         lines = [
             [
                 row["model"],
-                "–" if is_nothing else number(row["bias"]),
-                "–" if is_nothing else ends(row["bias_low"], row["bias_high"]),
-                ends(row["prompt_low"], row["prompt_high"]),
+                number(row["bias"]),
+                ends(row["bias_low"], row["bias_high"]),
                 ranks(row),
                 str(row["bias_tasks"] or "–"),
                 number(row["usefulness"]),
                 ends(row["usefulness_low"], row["usefulness_high"]),
-                row["unusable"] or ("reference" if row["role"] == "reference" else ""),
+                row["unranked"] or ("reference" if row["role"] == "reference" else ""),
             ]
             for row in rows.iter_rows(named=True)
-            for is_nothing in [row["role"] == "reference"]  # no clear yardstick, so no mean
         ]
-        columns = ["", "bias", "95 % interval", "over prompts", "ranks", "tasks"]
+        columns = ["", "bias", "95 % interval", "ranks", "tasks"]
         columns += ["usefulness", "95 % interval", ""]
         return table(columns, lines)
 
@@ -242,7 +240,7 @@ def ends(low: float | None, high: float | None) -> str:
 
 
 def ranks(row: dict[str, Any]) -> str:
-    """Return the rank of a row of a board with its set of ranks."""
+    """Return the rank of a row of a board with its range."""
     low, high = row["rank_low"], row["rank_high"]
     if row["rank"] is None:
         return "–"

@@ -108,7 +108,7 @@ def build(
         say(line)
     for board in ranked.boards:
         echo(f"{board.kind} embeddings: {board.summary()}")
-        echo(board.benchmarks[0].finding)
+        echo(board.first.finding)
     echo(f"wrote {page}")
 
 

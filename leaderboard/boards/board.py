@@ -9,21 +9,23 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from harness import errors
-from harness.results import ratios
-from harness.results.columns import votes
+from harness.results import estimator
+from harness.results.ratios import MEANING
+from harness.results.verdict import OVERALL
 
+from ..claims.reading import REFERENCE
 from .cells import (
-    BASELINES,
     LEAK,
-    MEANING,
+    NO_REFERENCE,
+    NONE,
     REFERENCES,
     cells,
     latest,
@@ -31,17 +33,9 @@ from .cells import (
     rows_of,
     under_prompts,
 )
-from .effects import differences, effects, mitigators
-from .findings import LANGUAGES, count, finding, listed, narrow, notices
-from .prompts import (
-    Prompts,
-    decided_of,
-    mean_bias,
-    prompt_spreads,
-    prompts_decide,
-    under_each,
-)
-from .ranking import DIGITS, ENOUGH_FAMILIES, means, rank, sampled_means, widened
+from .findings import LANGUAGES, count, listed, narrow, notices
+from .prompts import prompts_decide
+from .views import PREFIXES, Estimated, View, cells_of, views_of
 
 if TYPE_CHECKING:
     from harness.task.reference import Reference
@@ -51,21 +45,18 @@ References: TypeAlias = "Mapping[str, Reference]"
 """What the reference encoder shows, by task."""
 
 
-# The grid of a board, a line for every row and task, and the frames that follow from it.
-#
-# Which tasks are ranked, which cells count, the means of each row, and what a row lacks.
+# The tasks of a board, and its grid: a line for every row and task.
 
 
-ENDS = ("rank", "rank_low", "rank_high")
-"""Columns of a rank with its set, after the prefix of what is ranked."""
-PREFIXES = {"bias": "", "usefulness": "usefulness_"}
-"""Prefix of these columns, by what a task measures."""
-
-
-def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})) -> pl.DataFrame:
+def tasks_of(
+    chosen: pl.DataFrame,
+    references: References = MappingProxyType({}),
+    known: Container[str] = (),
+) -> pl.DataFrame:
     """Return one line a task; its facts are those of its latest record.
 
-    The unit of a task that is not in `references` is its own yardstick.
+    What the reference encoder shows is that of `references`; for tasks that are not `known` it is
+    that of their records.
     """
     reason = (
         pl.when(pl.col("measures") == "control")
@@ -74,59 +65,45 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .then(pl.col("unranked"))
         .when(~pl.col("adds"))
         .then(pl.coalesce("aside", pl.lit("no row has a value")))
-        .when(pl.col("unclear"))
-        .then(pl.lit(ratios.UNCLEAR))
+        .when((pl.col("measures") == "bias") & pl.col("reference_gap").is_null())
+        .then(pl.lit(NO_REFERENCE))
     )
     texts = (
         *("digest", "title", "measures", "category", "family", "language", "metric", "score"),
         *("scenario", "ideal", "of"),
     )
     facts = ("version", *texts, "low_bound", "high_bound", "unranked")
-    pinned = pl.DataFrame(
-        [(name, r.gap, r.yardstick, r.error, 1.0) for name, r in references.items()],
-        schema={"task": pl.String, **dict.fromkeys(_REFERENCE, pl.Float64())},
-        orient="row",
-    ).cast({"task": chosen.schema["task"]}, strict=False)
-    has_yardstick = pl.col("measures") != "usefulness"
-    tasks = (
+    newest = latest(chosen, ("task",)).select("task", *facts, *REFERENCE)
+    pinned = [
+        (name, held.gap, held.error, held.yardstick, held.yardstick_error)
+        if (held := references.get(name))
+        else (name, *(None if name in known else number for number in own))
+        for name, *own in newest.select("task", *REFERENCE).iter_rows()
+    ]
+    schema: dict[str, Any] = {"task": pl.String, **dict.fromkeys(REFERENCE, pl.Float64())}
+    shown = pl.DataFrame(pinned, schema=schema, orient="row").cast({"task": chosen.schema["task"]})
+    is_useful = pl.col("measures") == "usefulness"
+    return (
         chosen.group_by("task")
         .agg(
             pl.col("power").max().fill_null(1),
-            gap=pl.col("gap").max(),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
             adds=pl.col("gap").is_not_null().any() | pl.col("leak").all(),
             aside=pl.col("aside").drop_nulls().max(),
         )
-        .join(latest(chosen, ("task",)).select("task", *facts), on="task")
-        .join(pinned.drop_nulls("task"), on="task", how="left")
+        .join(newest.drop(REFERENCE), on="task")
+        .join(shown, on="task")
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
-    )
-    return (
-        tasks.with_columns(family=votes(tasks, "family"))
-        .with_columns(unclear=_is_unclear())
         .with_columns(
-            pl.when(has_yardstick).then(name).fill_null(default).alias(name)
-            for name, default in zip(_REFERENCE, (1.0, 1.0, 0.0, 1.0), strict=True)
+            pl.when(is_useful).then(usual).otherwise(name).alias(name)
+            for name, usual in zip(REFERENCE, (1.0, 0.0, 1.0, 0.0), strict=True)
         )
         .with_columns(not_ranked=reason)
-        .select("task", *facts[:-1], "power", *_REFERENCE, "rows", "scaled", "not_ranked")
+        .select("task", *facts[:-1], "power", *REFERENCE, "rows", "scaled", "not_ranked")
         .rename({"of": "yardstick_of"})
         .sort("measures", "category", "task")
     )
-
-
-_REFERENCE = (*ratios.REFERENCE, ratios.SCALE)
-
-
-def _is_unclear() -> pl.Expr:
-    """Return whether the reference encoder has no clear gap in the family of a task of bias."""
-    known = pl.when(pl.col("reference_error").is_not_null() & (pl.col("unranked") == ""))
-    own = ("measures", "family")
-    gap = known.then(pl.col("reference_gap")).sum().over(own)
-    error = (known.then(pl.col("reference_error")) ** 2).sum().over(own).sqrt()
-    has = known.then(pl.lit(1)).sum().over(own) > 0
-    return (pl.col("measures") == "bias") & has & (gap < ratios.CLEAR_GAP * error)
 
 
 def grid_of(
@@ -147,20 +124,18 @@ def grid_of(
     -------
     pl.DataFrame
         `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
-        `task` and its facts that ranking needs; `held`, whether there is a cell; `value`,
-        `p_value`, `leak`; what is pooled, `ratios.POOLED` and `ratios.REFERENCE`, null for a leak;
-        `measure`, the gap over the yardstick; `t` and `contrasts`; `why_null`, why nothing counts,
-        null if it does.
+        `task` and its facts; `held`, whether there is a cell; `value`, `leak`; `gap`, and
+        `measure`, the gap over the yardstick, null for a leak; `of` and `contrasts`; `why_null`,
+        why nothing counts, null if it does.
     """
     elsewhere = (
         others.filter(pl.col("row").is_in(rows["row"].implode()))
         .group_by("row", "task")
         .agg(pl.col("why").last())
     )
-    counts = (*ratios.POOLED, "measure")
     held = chosen.select(
-        *("row", "task", "value", "p_value", "reason", "aside", "leak", "t", "contrasts"),
-        *(pl.when(~pl.col("leak")).then(name).alias(name) for name in counts),
+        *("row", "task", "value", "reason", "aside", "leak", "of", "contrasts"),
+        *(pl.when(~pl.col("leak")).then(name).alias(name) for name in ("gap", "measure")),
         held=pl.lit(value=True),
     )
     why_null = (
@@ -176,10 +151,7 @@ def grid_of(
         .then(pl.lit("only a record of ") + pl.col("why"))
         .otherwise(pl.lit("not run"))
     )
-    facts = tasks.select(
-        *("task", "measures", "category", "family", "language", "ideal", "not_ranked"),
-        *_REFERENCE,
-    )
+    facts = tasks.select("task", "measures", "category", "family", "language", "not_ranked")
     names = ("name", "fingerprint", "mitigator", "params", "label", "role")
     return (
         _categorical(rows.sort("row").select("row", *names))
@@ -245,115 +217,6 @@ def in_language(grid: pl.DataFrame, language: str) -> pl.DataFrame:
     return grid.filter(~is_other) if is_other.any() else grid
 
 
-def aggregated(grid: pl.DataFrame, own: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return one line a row: its means over families, those of categories, and its values.
-
-    The mean of bias is over methods, each pooled, with the interval that its items leave open; that
-    of usefulness over families, with Student's interval.
-
-    Parameters
-    ----------
-    grid
-        As of `grid_of`, for the values.
-    own
-        Its lines in the language of the board, for the means.
-    tasks
-        As of `tasks_of`.
-    """
-    ranked = counting(own)
-    frame = grid.select("row").unique().sort("row")
-    for name in PREFIXES:
-        families = ratios.pooled(ranked.filter(measures=name), ["row", "family"])
-        mean = (
-            sampled_means(families, ["row"])
-            if name == "bias"
-            else means(families, ["row"]).drop("p")
-        )
-        ends = {"mean": name, **{end: f"{name}_{end}" for end in _ENDS_OF_MEAN}}
-        frame = frame.join(mean.rename(ends), on="row", how="left", maintain_order="left")
-    by = ["row", "measures", "category", "family"]
-    parts = ratios.pooled(ranked, by).drop_nulls("measure")
-    categories = tasks.filter(pl.col("measures") != "control").select("measures", "category")
-    for name, category in categories.unique().sort(pl.all()).rows():
-        own = parts.filter(measures=name, category=category)
-        mean = own.group_by("row", maintain_order=True).agg(
-            pl.col("measure").mean().alias(f"{name}:{category}")
-        )
-        frame = frame.join(mean, on="row", how="left", maintain_order="left")
-    values = grid["value"].to_numpy().reshape(frame.height, -1)  # the grid has every cell
-    columns = [f"task:{task}" for task in tasks["task"].sort()]
-    return pl.concat(
-        [
-            frame,
-            pl.DataFrame(values, schema=columns, orient="row", nan_to_null=True).select(
-                f"task:{task}" for task in tasks["task"]
-            ),
-        ],
-        how="horizontal",
-    )
-
-
-def concepts_of(grid: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean bias of each model in each category, with its interval; see `Board`."""
-    own = counting(grid).filter(measures="bias", role="model")
-    families = ratios.pooled(own, ["row", "category", "family"])
-    mean = sampled_means(families, ["row", "category"])
-    return mean.select("row", "category", bias="mean", bias_low="low", bias_high="high")
-
-
-_ENDS_OF_MEAN = ("low", "high", "families", "tasks")
-
-
-def counting(grid: pl.DataFrame) -> pl.DataFrame:
-    """Return the lines of the grid that means and ranks are made of."""
-    return grid.filter(pl.col("not_ranked").is_null(), pl.col("gap").is_not_null())
-
-
-def with_changes(rows: pl.DataFrame, effects: pl.DataFrame) -> pl.DataFrame:
-    """Return rows whose mitigated ones have the means of their models, plus the paired effects.
-
-    The mean over a mitigated row's own tasks would be one over other tasks than its model's: leaks
-    are left out. Its interval is moved with it; it has none where its model has none, since the
-    model may be anything.
-
-    Parameters
-    ----------
-    rows
-        As of `aggregated`, with `role`, `name` and `fingerprint`.
-    effects
-        As of `Board.effects`.
-    """
-    model = ["name", "fingerprint"]
-    own = rows.filter(role="model").unique(model, keep="first", maintain_order=True)
-    frame = rows.join(
-        own.select(
-            *model,
-            *(pl.col(name).alias(f"_{name}") for name in PREFIXES),
-            *(pl.col(f"{name}_low").is_null().alias(f"_{name}_has_no_ends") for name in PREFIXES),
-        ),
-        on=model, how="left", maintain_order="left",
-    ).join(
-        effects.filter(baseline=BASELINES[0]).select(
-            "row", *(pl.col(name).alias(f"_{name}_change") for name in PREFIXES)
-        ),
-        on="row", how="left", maintain_order="left",
-    )  # fmt: skip
-    for name in PREFIXES:
-        paired = pl.col(f"_{name}") + pl.col(f"_{name}_change")
-        is_mitigated = pl.col("role") == "mitigated"
-        moved = pl.when(is_mitigated).then(paired - pl.col(name)).fill_null(0.0)
-        is_moved = is_mitigated & (paired - pl.col(name)).is_not_null()
-        has_no_ends = is_moved & pl.col(f"_{name}_has_no_ends")
-        frame = frame.with_columns(
-            pl.col(name) + moved,
-            *(
-                pl.when(~has_no_ends).then(pl.col(end) + moved).alias(end)
-                for end in (f"{name}_low", f"{name}_high")
-            ),
-        )
-    return frame.select(rows.columns)
-
-
 MOST_OF_ONE = 0.3
 """Share of the sum of a yardstick's contrasts that one of them may give."""
 MOST_SPREAD = 2.0
@@ -363,9 +226,9 @@ encoder. Beyond either a row is marked: its yardstick may have been boosted."""
 
 def uneven(grid: pl.DataFrame, references: References) -> pl.DataFrame:
     """Return the `row` of each row whose yardstick is uneven, with `uneven`, the reason."""
-    lines = grid.filter(
-        pl.col("contrasts").is_not_null(), measures="bias", mitigator=BASELINES[0]
-    ).select("row", *(pl.col(name).cast(pl.String) for name in ("of", "contrasts")))
+    lines = grid.filter(pl.col("contrasts").is_not_null(), measures="bias", mitigator=NONE).select(
+        "row", *(pl.col(name).cast(pl.String) for name in ("of", "contrasts"))
+    )
     lines = lines.unique(["row", "of"], keep="first", maintain_order=True)
     reasons: dict[str, str] = {}
     for row, of, text in lines.iter_rows():
@@ -394,92 +257,16 @@ FEWEST_CONTRASTS = 8
 """Fewest contrasts of a yardstick that is judged by their shares."""
 
 
-LEFT_OUT = ("left_out_low", "left_out_high")
-"""Columns of the lowest and the highest rank by bias with any one family left out."""
-
-
-def _left_out(families: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
-    """Return the lowest and the highest rank by bias of each row with any one family left out."""
-    names = families["family"].unique(maintain_order=True)
-    rest = [families.filter(pl.col("family") != name) for name in names] if len(names) > 1 else []
-    ranks = [_ordered(part, spreads).select("row", rank=_place()) for part in rest]
-    schema = {"row": families.schema["row"], "rank": pl.Int64()}
-    every = pl.concat([pl.DataFrame(schema=schema), *ranks])
-    return every.group_by("row").agg(left_out_low=pl.min("rank"), left_out_high=pl.max("rank"))
-
-
-def _ordered(families: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
-    """Return the `row` and the `order` of rows: the end of their interval that is far from 0."""
-    mean = sampled_means(families, ["row"]).rename({"low": "mean_low", "high": "mean_high"})
-    mean = mean.join(spreads, on="row", how="left", maintain_order="left")
-    ends = pl.max_horizontal(pl.col("mean_low").abs(), pl.col("mean_high").abs())
-    return widened(mean, "mean", "prompt_error").select("row", order=ends)
-
-
-def _place() -> pl.Expr:
-    """Return the rank by `order` as `ranking.rank` does: a row without one comes last."""
-    order = pl.col("order").fill_null(float("inf")).round(DIGITS)
-    return order.rank("min").cast(pl.Int64)
-
-
-def ranks_of(
-    ranked: pl.DataFrame,
-    failing: pl.DataFrame,
-    measures: str,
-    prompts: Prompts | None = None,
-) -> pl.DataFrame:
-    """Return the rows with a value on every task of `measures`, and the ranks of the models.
-
-    Only models that are usable and complete are ranked; ranks are null for a single row. Bias is
-    ordered by the upper end of the interval: a blurred model cannot show that its bias is low.
-
-    Parameters
-    ----------
-    ranked
-        The lines of the grid on the tasks to rank by.
-    failing
-        The `row` of each row that is not usable.
-    measures
-        `bias` or `usefulness`, which prefixes the columns of its ranks.
-    prompts
-        What is known of other prompts, on these tasks; needed for bias.
-    """
-    has = pl.col("gap").is_not_null() | pl.col("leak")
-    complete = ranked.filter(measures=measures).filter(has.all().over("row"))
-    models = complete.filter(role="model").join(failing, on="row", how="anti")
-    models = models.filter(pl.col("gap").is_not_null())
-    families = ratios.pooled(models, ["row", "family"])
-    if prompts is not None:
-        others = under_each(models, families, prompts)
-        ranks = rank(
-            families,
-            order=_ordered(families, prompts.spreads),
-            others=others,
-            errors=prompts.spreads,
-        )
-        ranks = ranks.join(_left_out(families, prompts.spreads), on="row", how="left")
-    else:
-        ranks = rank(families, best="highest")
-    if ranks.height == 1:  # a rank needs two rows
-        ranks = ranks.head(0)
-    prefix = PREFIXES[measures]
-    return (
-        complete.select("row")
-        .unique()
-        .with_columns(pl.lit(value=True).alias(f"{prefix}complete"))
-        .join(ranks, on="row", how="left")
-        .rename({end: prefix + end for end in ENDS})
-    )
-
-
-# Benchmarks of a board: what is ranked on each named set of its tasks.
+# Benchmarks of a board: named sets of its tasks.
 #
 # `all` holds every ranked task in the language of the board. Whether a row is usable was decided
-# over all of these, and is the same on each benchmark. Computes no effects of single rows.
+# over all of these, and is the same on each benchmark.
 
 
 ALL = "all"
 """Name of the benchmark that holds every ranked task in the language of the board."""
+ENOUGH_FAMILIES = 6
+"""Families of tasks from which a benchmark stands before others: a few ways to ask say little."""
 SHARE = 0.25
 """Least share of a benchmark's tasks that run on the kind of embedder of a board. Below it, the
 benchmark is made for the other kind: 2 of the 36 tasks of `social-bias-words` run on texts, too.
@@ -488,7 +275,7 @@ One for both kinds has about half of its tasks for each."""
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is ranked on one named set of tasks of a board.
+    """One named set of tasks of a board.
 
     Parameters
     ----------
@@ -506,19 +293,6 @@ class Benchmark:
         says so.
     languages
         Of these tasks, sorted.
-    ranks
-        One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
-        `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
-        ranked by this measure; `left_out_low` and `left_out_high`; `bias`, `bias_low` and
-        `bias_high`, its mean on these tasks; and `usefulness`, null unless it has each task of it.
-    prompts
-        One line for each model with a bias: `row` and `PROMPTS`, as in `Board.rows`.
-    decided
-        Where prompts decide the order of models, by task, as of `decided_of`.
-    mitigators
-        Mitigators over models on these tasks, as `Board.mitigators`.
-    finding
-        The answer of the first screen: a sentence on the least biased model.
     notices
         Warnings about the ranks on these tasks.
     """
@@ -527,11 +301,6 @@ class Benchmark:
     title: str
     tasks: tuple[str, ...]
     languages: tuple[str, ...]
-    ranks: pl.DataFrame
-    prompts: pl.DataFrame
-    decided: pl.DataFrame
-    mitigators: pl.DataFrame
-    finding: str
     notices: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     description: str = ""
@@ -539,182 +308,29 @@ class Benchmark:
     version: int | None = None
 
 
-class Ranked(NamedTuple):
-    """The data from which benchmarks are ranked.
-
-    `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
-    tasks in all languages; `language`, that of the board; `failing`, the rows that are not usable;
-    `draws`, the cells under other prompts; `without`, the names of models that take none.
-    """
-
-    tasks: pl.DataFrame
-    rows: pl.DataFrame
-    grid: pl.DataFrame
-    language: str
-    failing: pl.DataFrame
-    draws: pl.DataFrame
-    without: Collection[str] = ()
-
-    def prompts(self, tasks: pl.DataFrame) -> Prompts:
-        """Return what is known of other prompts, on some tasks."""
-        own = self.grid.join(tasks.select(pl.col("task").cast(self.grid.schema["task"])), on="task")
-        bias = counting(own).filter(measures="bias")
-        spreads = prompt_spreads(bias, self.draws, self.without)
-        return Prompts(self.draws, spreads, decided_of(bias, self.draws))
-
-
-def benchmarks_of(
-    ranked: Ranked,
-    files: Iterable[tuple[BenchmarkFile, list[str]]],
-    ranks: pl.DataFrame,
-    over_models: pl.DataFrame,
-) -> tuple[Benchmark, ...]:
-    """Return the benchmarks that have ranked tasks on a board, the default first.
-
-    Benchmarks made for the other kind of embedder are left out, see `SHARE`.
-    The default has most ranked models; of several, that with most tasks. Benchmarks that lack a
-    task or have too few families for sets of ranks come after the others.
-
-    Parameters
-    ----------
-    ranked
-        What they are ranked from.
-    files
-        Each benchmark, with those of its tasks that run on the kind of embedder.
-    ranks, over_models
-        `Benchmark.ranks` and `Benchmark.mitigators` on all ranked tasks in the board's language.
-    """
-    every = ranked.tasks.filter(pl.col("not_ranked").is_null())
-    tasks = every.filter(language=ranked.language)
-    prompts = ranked.prompts(tasks)
-    language = LANGUAGES.get(ranked.language, ranked.language)
-    everything = _benchmark(
-        ranked,
-        tasks,
-        ranks,
-        over_models,
-        prompts,
-        name=ALL,
-        title="All tasks" if tasks.height == every.height else f"All tasks in {language}",
-        notices=tuple(prompts_decide(prompts.spreads, prompts.decided)),
-    )
-    named = [
-        benchmark for file, names in files if (benchmark := _named(file, names, ranked)) is not None
-    ]
-    measures = "bias" if _has_bias(tasks) else "usefulness"
-
-    def order(benchmark: Benchmark) -> tuple[bool, bool, int, int, bool, str]:
-        own = every.filter(pl.col("task").is_in(benchmark.tasks), measures=measures)
-        return (
-            bool(benchmark.lacking),
-            own["family"].n_unique() < ENOUGH_FAMILIES,
-            -benchmark.ranks[f"{PREFIXES[measures]}rank"].count(),
-            -len(benchmark.tasks),
-            benchmark.name != ALL,
-            benchmark.name,
-        )
-
-    return tuple(sorted((everything, *named), key=order))
-
-
-def _has_bias(tasks: pl.DataFrame) -> bool:
-    """Return whether one of some tasks measures bias; else models rank by usefulness."""
-    return bool((tasks["measures"] == "bias").any())
-
-
-def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark | None:
+def _named(file: BenchmarkFile, names: list[str], tasks: pl.DataFrame) -> Benchmark | None:
     """Return a benchmark on a board of its kind that has some of its ranked tasks."""
     if len(names) < SHARE * len(file.tasks):
         return None
-    listed = pl.DataFrame(
+    listed_ = pl.DataFrame(
         {"task": names, "version": [file.tasks[name] for name in names]},
         schema={"task": pl.String, "version": pl.Int64},
     )
-    tasks = ranked.tasks.with_columns(pl.col("task").cast(pl.String))
-    held = tasks.join(listed, on=["task", "version"], how="semi", maintain_order="left")
-    tasks = held.filter(pl.col("not_ranked").is_null())
-    if tasks.is_empty():
+    held = tasks.join(listed_, on=["task", "version"], how="semi", maintain_order="left")
+    own = held.filter(pl.col("not_ranked").is_null())
+    if own.is_empty():
         return None
     lacking = tuple(name for name in names if name not in set(held["task"]))
-    is_own = pl.col("task").cast(pl.String).is_in(tasks["task"].implode())
-    grid = ranked.grid.filter(is_own)
-    prompts = ranked.prompts(tasks)
-    bias = ranks_of(grid, ranked.failing, "bias", prompts)
-    usefulness = ranks_of(grid, ranked.failing, "usefulness")
-    return _benchmark(
-        ranked,
-        tasks,
-        bias.join(usefulness, on="row", how="full", coalesce=True),
-        mitigators(differences(grid), ranked.rows, ranked.failing, has_bias=_has_bias(tasks)),
-        prompts,
+    return Benchmark(
         name=file.name,
         title=file.title,
         description=file.description,
         citation=file.citation,
         version=file.version,
+        tasks=tuple(own["task"]),
+        languages=tuple(sorted(set(own["language"]))),
         lacking=lacking,
-        notices=(
-            *_lacking(lacking, len(names)),
-            *prompts_decide(prompts.spreads, prompts.decided),
-            *(line for name in PREFIXES for line in narrow(grid, ranked.failing, name)),
-        ),
-    )
-
-
-def _benchmark(
-    ranked: Ranked,
-    tasks: pl.DataFrame,
-    ranks: pl.DataFrame,
-    over_models: pl.DataFrame,
-    prompts: Prompts,
-    **facts: Any,
-) -> Benchmark:
-    ends = [prefix + end for prefix in PREFIXES.values() for end in ENDS]
-    ranks = (
-        ranks.select("row", *ends, *LEFT_OUT)
-        .filter(pl.any_horizontal(pl.col(ends).is_not_null()))
-        .sort(*ends, "row", nulls_last=True)
-    )
-    rows = _with_usefulness(ranked, tasks)
-    return Benchmark(
-        tasks=tuple(tasks["task"]),
-        languages=tuple(sorted(set(tasks["language"]))),
-        ranks=ranks.join(
-            _bias_on(ranked, tasks, prompts.spreads), on="row", how="left", maintain_order="left"
-        )
-        .join(rows.select("row", "usefulness"), on="row", how="left", maintain_order="left")
-        .with_columns(pl.col("row").cast(pl.String)),
-        prompts=prompts.spreads.with_columns(pl.col("row").cast(pl.String)),
-        decided=prompts.decided,
-        mitigators=over_models,
-        finding=finding(ranks, tasks, rows),
-        **facts,
-    )
-
-
-def _bias_on(ranked: Ranked, tasks: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean bias of each row on some tasks, with its interval."""
-    names = tasks.filter(measures="bias")["task"]
-    cells = ranked.grid.filter(
-        pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
-    )
-    mean = mean_bias(cells).select("row", bias="mean", bias_low="low", bias_high="high")
-    every = mean.join(spreads, on="row", how="left", maintain_order="left")
-    return widened(every, "bias", "prompt_error").select(mean.columns)
-
-
-def _with_usefulness(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with their mean usefulness on some tasks; null without each of them."""
-    names = tasks.filter(measures="usefulness")["task"]
-    cells = ranked.grid.filter(
-        pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
-    )
-    mean = means(ratios.pooled(cells, ["row", "family"]), ["row"]).select(
-        "row", usefulness=pl.when(pl.col("tasks") == len(names)).then("mean")
-    )
-    rows = ranked.rows.join(ranked.failing, on="row", how="left")
-    return rows.select("row", "model", "role", "is_noise", "unusable").join(
-        mean, on="row", how="left"
+        notices=tuple(_lacking(lacking, len(names))),
     )
 
 
@@ -881,9 +497,7 @@ def published(claims: pl.LazyFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     )
     group = ["metric", "score", "scenario"]
     lines = (
-        claims.filter(
-            measures, pl.col("published").is_in(known), pl.col("mitigator") == BASELINES[0]
-        )
+        claims.filter(measures, pl.col("published").is_in(known), pl.col("mitigator") == NONE)
         .select("model", "published", "task", "digest", *group, "value", "created")
         .collect()
         .with_columns(
@@ -944,7 +558,9 @@ keeps. GloVe with 50 dimensions has .64 of what spaCy's 300 have: a mitigator th
 this third has replaced the model by a poorer one, not mended it."""
 
 
-def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def unusable(
+    grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame, means: estimator.Means
+) -> pl.DataFrame:
     """Return a line for each row that is not usable, with the reason.
 
     Parameters
@@ -955,6 +571,8 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
         `task`, `measures`, `family` and `not_ranked`.
     rows
         `row`, `role`, `is_noise`, `name` (of the model), `fingerprint` and `mitigator`.
+    means
+        Those of all rows on the tasks to rank by.
 
     Returns
     -------
@@ -962,7 +580,8 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
         `row` and `unusable`; the reasons are joined by `; `.
     """
     nobody = pl.DataFrame(schema={"row": rows.schema["row"], "unusable": pl.String()})
-    reasons = [*_yardsticks(grid), _meaningless(grid), *_usefulness(grid, tasks, rows)]
+    blurred = pl.DataFrame(list(means.unusable.items()), schema=nobody.schema, orient="row")
+    reasons = [blurred, _meaningless(means), *_usefulness(grid, tasks, rows)]
     failed = pl.concat([frame.cast({"row": nobody.schema["row"]}) for frame in (nobody, *reasons)])
     return (
         failed.join(rows.filter(pl.col("role") != "reference"), on="row", how="semi")
@@ -971,15 +590,13 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
     )
 
 
-def meanings(grid: pl.DataFrame) -> pl.DataFrame:
+def meanings(means: estimator.Means) -> pl.DataFrame:
     """Return the `row` and the `meaning` of each row: what it tells of definitions.
 
     That a mother is a woman and a father a man, over the yardstick; 1 for the reference encoder.
     """
-    controls = grid.filter(
-        pl.col("gap").is_not_null(), pl.col("family").cast(pl.String).str.ends_with(MEANING)
-    )
-    return ratios.pooled(controls, ["row"]).select("row", meaning="measure")
+    own = means.frame.filter(measures=MEANING, name=OVERALL)
+    return own.select("row", meaning="value")
 
 
 def recoverabilities(grid: pl.DataFrame) -> pl.DataFrame:
@@ -994,44 +611,16 @@ def recoverabilities(grid: pl.DataFrame) -> pl.DataFrame:
     return residual.group_by("row", maintain_order=True).agg(recoverability=pl.col("value").mean())
 
 
-def _meaningless(grid: pl.DataFrame) -> pl.DataFrame:
+def _meaningless(means: estimator.Means) -> pl.DataFrame:
     """Return lines on rows that do not tell mother from father."""
     share = pl.col("meaning")
-    return meanings(grid).filter(share < RETAINED).select(
+    return meanings(means).filter(share < RETAINED).select(
         "row",
         unusable=pl.format(
             "tells mother from father by {} % of what the reference encoder does; {} % are needed",
             (100 * share.clip(0.0)).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
         ),
     )  # fmt: skip
-
-
-def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return lines on rows whose yardsticks are not clear, or not above 0 in a method."""
-    bias = grid.filter(pl.col("not_ranked").is_null(), pl.col("gap").is_not_null(), measures="bias")
-    if bias.is_empty():
-        return []
-    own = pl.when(pl.col("of") == ratios.ITEMS).then("family").otherwise("of").cast(pl.String)
-    evidence = bias.filter(pl.col("t").is_not_null())
-    yardsticks = ratios.pooled(evidence.with_columns(yardstick_of=own), ["row", "yardstick_of"])
-    clear = yardsticks.group_by("row", maintain_order=True).agg(
-        clear=((pl.col("t") >= ratios.CLEAR) & (pl.col("yardstick") > 0)).sum(), of=pl.len()
-    )
-    blurred = clear.filter(pl.col("clear") < ratios.CLEAR_SHARE * pl.col("of")).select(
-        "row",
-        unusable=pl.format(
-            "{} of {} yardsticks are clear (t of at least {}); half of them are needed",
-            "clear", "of", pl.lit(round(ratios.CLEAR)),
-        ),
-    )  # fmt: skip
-    methods = ratios.pooled(bias, ["row", "family"])
-    reversed_ = methods.filter(pl.col("yardstick") <= 0).select(
-        "row",
-        unusable=pl.format(
-            "the yardstick of '{}' is not above 0", pl.col("family").cast(pl.String)
-        ),
-    )
-    return [blurred.sort("row"), reversed_.sort("row", "unusable")]
 
 
 def _usefulness(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -1078,7 +667,7 @@ def _kept(above: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each mitigated row that lost too much of its model's usefulness."""
     model = ["name", "fingerprint"]
     with_row = above.join(rows, on="row").drop_nulls("above")
-    base = with_row.filter(mitigator=BASELINES[0]).select(*model, "task", base="above")
+    base = with_row.filter(mitigator=NONE).select(*model, "task", base="above")
     shares = (
         with_row.filter(role="mitigated")
         .join(base, on=[*model, "task"])
@@ -1108,52 +697,24 @@ class Board:
         `word` or `text`.
     tasks
         One line a task: its facts, its chosen version and the scale of its score; `family` (one
-        vote, as of `Record.vote`); `power`, `yardstick_of`,
-        `reference_gap` and `reference_yardstick`, what the reference encoder shows, and
-        `reference_scale`, 1; `not_ranked`,
-        why its score is shown and not ranked, null if it is ranked.
+        vote); `power`, `yardstick_of`, and what the reference encoder shows, `cells.REFERENCE`;
+        `not_ranked`, why its score is shown and not ranked, null if it is ranked.
     rows
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,
         `mitigator`, `fingerprint`, `params`, `url`, `dimensions`, `parameters`. `role`: `model`
         (mitigator `none`; only these are ranked), `mitigated` (reported in `effects`) or
         `reference` (random and constant vectors: never ranked, lines to compare with). `control`:
-        whether the mitigator mitigates nothing, such as planted bias. `complete`: whether it has a
-        value on every ranked bias task in `language`. `unusable`: why it is not usable, such as
-        yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick
-        may have been boosted, else null. `meaning`: how far it tells words apart that are female
-        and male by definition, 1 for the reference encoder. `recoverability`: the mean over the
-        tasks that ask what a classifier recovers. Bias: `bias`, the mean over `bias_families`
-        methods of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`),
-        on `bias_tasks` tasks without leaks; `bias_low` and `bias_high`, what items leave open.
-        `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
-        one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
-        null if only one row can be ranked. `left_out_low` and `left_out_high`: the ranks with any
-        one method left out. `prompts`: under how many neutral prompts the model was run on these
-        tasks, 1 for its own alone, 0 if it takes none; `prompt_low` and `prompt_high`, its lowest
-        and highest bias over them; `prompt_error`, the root mean square of what they change, or the
-        median of other rows if it is not known. It is part of the interval, and `rank_low` and
-        `rank_high` hold under each prompt. Usefulness: the same with `usefulness` for
-        `bias` and `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the
-        ideal, over families, with Student's interval. A mitigated row has the means of its model
-        plus the change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a
-        category; `task:NAME`, the value. `superseded_by`: the model that the authors of this one
-        recommend instead; such a row is ranked all the same.
+        whether the mitigator mitigates nothing, such as planted bias. `unusable`: why it is not
+        usable, such as yardsticks that are not clear; null if it is usable. `uneven`: why its
+        yardstick may have been boosted, else null. `meaning`: how far it tells words apart that are
+        female and male by definition, 1 for the reference encoder. `recoverability`: the mean over
+        the tasks that ask what a classifier recovers. Then the columns of `View.rows` of the first
+        benchmark; `bias:CATEGORY`, that by each concept alone; `task:NAME`, the value.
+        `superseded_by`: the model that the authors of this one recommend instead; such a row is
+        ranked all the same.
     effects
-        One line for each mitigated row and `baseline` (`none`, `normalize`): `row`, `model`,
-        `mitigator`, `unusable`. Change in bias against the same model under the baseline, over the
-        tasks without a leak that both have (`effects.differences`): `bias` (negative is better),
-        `bias_low`, `bias_high`, `bias_p`, `bias_holm` (p-value, and after Holm's correction over
-        the effects on the same model), `bias_evidence` (`bias_holm` below .05: only such a change
-        gets an arrow), `bias_tasks`, `bias_families`, `bias_leaks` (tasks left out as leaks).
-        Usefulness: the same names with `usefulness` (positive is better).
-    mitigators
-        One line a mitigator, best first: `mitigator`; `models`, the number of models it ran on, and
-        `not_usable`, on how many of them it is not usable; `bias` and `usefulness`, the mean paired
-        effects against `none` over the models on which it is, with `bias_low`, `bias_high`,
-        `bias_holm` (p-value after Holm's correction over all of them), `bias_tasks`,
-        `bias_families` and the same for usefulness; `over`, these models by name; `rank`,
-        `rank_low`, `rank_high` by the effect on bias on the models and in the methods that all
-        have, and `ranked_on`, these models; `unranked`, why it has no rank, else null.
+        `View.effects` of the first benchmark, with `mitigator`, `unusable`, and the name of the
+        model as `on`.
     cells
         One line for each row and task with a record. `gap`, `gap_error`, `yardstick`,
         `yardstick_error` and `power` are what counts: of usefulness 1 - distance, over 1; null if
@@ -1174,8 +735,10 @@ class Board:
     notices
         Warnings about the ranks, such as a task that keeps rows from being ranked.
     benchmarks
-        What is ranked on each benchmark that has tasks here. The first is the default: the one
-        with most ranked models.
+        Each benchmark that has tasks here. The first is the default: the one with most ranked
+        models.
+    views
+        What was computed on each benchmark: by all concepts and languages first.
     models
         One line a model of `rows`: `model` and `fingerprint` as there; `name`, without what tells
         weights of one name apart; `encoder`, its kind, such as `sparse`; `revision`, `url`,
@@ -1187,16 +750,12 @@ class Board:
     language
         Code of the language that its rows rank in (`language_of`): their means, ranks, effects and
         what makes them unusable are on the tasks in it.
-    concepts
-        One line for each model and category of bias: `row`, `category`, and the mean as in `rows`
-        with its interval, `bias`, `bias_low` and `bias_high`.
     """
 
     kind: str
     tasks: pl.DataFrame
     rows: pl.DataFrame
     effects: pl.DataFrame
-    mitigators: pl.DataFrame
     cells: pl.DataFrame
     lacks: pl.DataFrame
     others: pl.DataFrame
@@ -1204,49 +763,42 @@ class Board:
     published: pl.DataFrame
     notices: tuple[str, ...] = ()
     benchmarks: tuple[Benchmark, ...] = ()
+    views: tuple[View, ...] = ()
     models: pl.DataFrame = field(default_factory=pl.DataFrame)
     reference: str = ""
     language: str = ""
-    concepts: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def names(self, measures: str) -> list[str]:
-        """Return the names of the tasks of bias or usefulness that rank in its language."""
-        return self._ranked(measures)["task"].to_list()
-
-    def categories(self, measures: str) -> list[str]:
-        """Return the categories of these tasks, sorted."""
-        return sorted(set(self._ranked(measures)["category"]))
-
-    def families(self, measures: str) -> int:
-        """Return the number of families of these tasks."""
-        return self._ranked(measures)["family"].n_unique()
-
-    def _ranked(self, measures: str) -> pl.DataFrame:
-        return self.tasks.filter(
-            pl.col("not_ranked").is_null(), measures=measures, language=self.language
+    def view(self, benchmark: str, concept: str = "") -> View:
+        """Return what was computed on a benchmark, by a concept or by all, in all its languages."""
+        return next(
+            view
+            for view in self.views
+            if (view.benchmark, view.concept, view.language) == (benchmark, concept, "")
         )
+
+    @property
+    def first(self) -> View:
+        """What was computed on the default benchmark."""
+        return self.view(self.benchmarks[0].name)
 
     def summary(self) -> str:
         """Return one line on how many models are ranked, on how many tasks."""
-        roles = self.rows.filter(pl.col("complete"), role="model")
-        usable = int(roles["unusable"].is_null().sum())
+        measured = self.tasks.filter(pl.col("task").is_in(self.first.tasks))["measures"].to_list()
+        by = "bias" if "bias" in measured else "usefulness"
         tasks = (
-            f"{count(len(self.names('bias')), 'bias task')} and "
-            f"{count(len(self.names('usefulness')), 'usefulness task')}"
+            f"{count(measured.count('bias'), 'bias task')} and "
+            f"{count(measured.count('usefulness'), 'usefulness task')}"
         )
-        if usable == 1:
-            line = f"1 complete model on {tasks}; ranking needs two"
-        else:
-            line = f"{count(usable, 'model')} ranked on {tasks}"
+        models = self.rows.filter(role="model")
+        unusable = self.rows["unusable"].count()
         parts = {
             "mitigated": self.rows.filter(role="mitigated").height,
-            "not usable": self.rows.filter(
-                pl.col("unusable").is_not_null(), pl.col("role") != "reference"
-            ).height,
-            "incomplete": self.rows.filter(
-                ~pl.col("complete"), pl.col("role") != "reference"
+            "not usable": unusable,
+            "not ranked": models.filter(
+                pl.col("unusable").is_null(), pl.col(f"{PREFIXES[by]}rank").is_null()
             ).height,
         }
+        line = f"{count(self.first.ranked(by), 'model')} ranked on {tasks}"
         return "; ".join([line, *(f"{n} {part}" for part, n in parts.items() if n)])
 
 
@@ -1289,6 +841,7 @@ def compile_boards(
             references.get(kind, {}),
             claims.clear() if variants is None else variants,
             without_prompts,
+            kinds,
         )
         for kind in kinds_there["kind"].cast(pl.String).sort(descending=True)
     ]
@@ -1307,89 +860,156 @@ def _board(
     references: References,
     variants: pl.DataFrame,
     without_prompts: Collection[str],
+    known: Container[str],
 ) -> Board:
     found = cells(claims, kind)
     chosen, others = found.ranked.drop("kind"), found.others.drop("kind")
     its_claims = claims.lazy().filter(pl.col("kind") == kind)
-    tasks = tasks_of(chosen, references)
+    tasks = tasks_of(chosen, references, known)
     every_row = rows_of(kind, chosen, others)
-    who = _plain(every_row.select("row", "model", mitigator="label"))
+    who = _plain(every_row.select("row", on="model", mitigator="label"))
     rows = every_row.join(chosen.select("row").unique(), on="row", how="semi")
     grid = grid_of(chosen, others, tasks, rows)
     every = grid.filter(pl.col("not_ranked").is_null())
     language = language_of(tasks, every)
     own, ranked = in_language(grid, language), in_language(every, language)
-    failing = unusable(own, tasks, rows)
+    counted = cells_of(chosen, tasks)
+    in_it = tasks.filter(language=language)["task"].cast(pl.String)
+    means = estimator.means(counted.filter(pl.col("task").is_in(in_it.implode())))
+    failing = unusable(own, tasks, rows, means)
     lacks = lacking(grid)
     warnings = (*notices(grid, ranked, others, tasks, rows, failing), *mixed_versions(its_claims))
-    frame = rows.join(aggregated(grid, own, tasks), on="row")
-    for marks in (uneven(own, references), meanings(own), recoverabilities(own)):
-        frame = frame.join(marks, on="row", how="left", maintain_order="left")
-    concepts = concepts_of(own)
+    rows, tasks = _plain(rows), _plain(tasks)
+    for marks in (failing, uneven(own, references), meanings(means), recoverabilities(own)):
+        rows = rows.join(_plain(marks), on="row", how="left", maintain_order="left")
     draws = under_prompts(variants, chosen, kind)
-    draws = draws.cast({name: grid.schema[name] for name in ("row", "task")})
-    del grid, own  # they are as large as what is ranked
-    over_models = mitigators(differences(ranked), rows, failing, has_bias=_has_bias(ranked))
+    data = Estimated(counted, rows, tasks, draws, tuple(without_prompts))
+    benchmarks, views = _ranked(data, files, language, every, failing)
     models = models_of(its_claims, rows)
-    its_effects = effects(ranked, failing)
-    data = Ranked(tasks, rows, every, language, failing, draws, without_prompts)
-    prompts = data.prompts(tasks.filter(language=language))
-    frame = with_changes(_with_spreads(frame, prompts.spreads), its_effects)
-    frame = _with_ranks(frame, ranked, failing, prompts)
+    first = next(view for view in views if view.benchmark == benchmarks[0].name)
     facts = models.select(
         "model", "fingerprint", "url", "dimensions", "parameters", "superseded_by"
     )
-    frame = frame.join(facts, on=["model", "fingerprint"], how="left", maintain_order="left")
-    first = ["row", "model", "mitigator", "role", "complete", "unusable"]
-    rest = [column for column in frame.columns if ":" not in column and column not in first]
-    wide = [column for column in frame.columns if ":" in column]
+    frame = (
+        rows.drop("mitigator", "name", "is_noise", "kind")
+        .rename({"label": "mitigator"})
+        .join(first.rows, on="row", how="left", maintain_order="left")
+        .join(facts, on=["model", "fingerprint"], how="left", maintain_order="left")
+    )
+    for view in views:
+        if (view.benchmark, view.language) == (first.benchmark, "") and view.concept:
+            by_concept = view.rows.select("row", pl.col("bias").alias(f"bias:{view.concept}"))
+            frame = frame.join(by_concept, on="row", how="left", maintain_order="left")
+    by = PREFIXES["bias" if _has_bias(ranked) else "usefulness"]
+    identity = ["row", "model", "mitigator", "role", "unusable"]
     return Board(
         kind=kind,
-        tasks=_plain(tasks),
-        rows=_plain(frame.select(first + rest + wide)),
-        effects=_plain(its_effects).join(who, on="row", how="left"),
-        mitigators=over_models,
-        cells=_plain(chosen),
+        tasks=tasks,
+        rows=frame.select(*identity, pl.exclude(identity))
+        .join(_values(chosen, tasks), on="row", how="left", maintain_order="left")
+        .sort(
+            f"{by}rank", "bias", "usefulness", "model", "mitigator", "row",
+            descending=[False, False, True, False, False, False], nulls_last=True,
+        ),
+        effects=first.effects.join(who, on="row", how="left", maintain_order="left").join(
+            _plain(failing), on="row", how="left", maintain_order="left"
+        ),
+        cells=_plain(chosen.drop("deviations")),
         lacks=_plain(lacks, "measures", "reason"),
         others=_plain(others.select(_OTHERS)).join(
-            who, on="row", how="left", maintain_order="left"
+            who.rename({"on": "model"}), on="row", how="left", maintain_order="left"
         ),
         environments=environments_of(models),
         published=published(its_claims, tasks),
         notices=warnings,
-        benchmarks=benchmarks_of(data, files, frame, over_models),
+        benchmarks=benchmarks,
+        views=views,
         models=models,
         reference=_reference(references),
         language=language,
-        concepts=_plain(concepts, "category"),
-    )
-
-
-def _with_spreads(rows: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
-    """Add `PROMPTS` to rows, and widen their intervals; mitigated rows are as their models."""
-    model = ["name", "fingerprint"]
-    own = rows.select("row", *model).join(spreads, on="row").drop("row")
-    frame = rows.join(own.unique(model, keep="first"), on=model, how="left", maintain_order="left")
-    return widened(frame, "bias", "prompt_error")
-
-
-def _with_ranks(
-    rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame, prompts: Prompts
-) -> pl.DataFrame:
-    """Add the reasons for rows that are not ranked, and ranks of the others; best rows first."""
-    frame = rows.drop("mitigator", "name", "is_noise", "kind").rename({"label": "mitigator"})
-    frame = frame.join(failing, on="row", how="left")
-    for measures in PREFIXES:
-        on_bias = prompts if measures == "bias" else None
-        frame = frame.join(ranks_of(ranked, failing, measures, on_bias), on="row", how="left")
-    deciding = "" if _has_bias(ranked) else PREFIXES["usefulness"]
-    return frame.with_columns(
-        complete=pl.col(f"{deciding}complete").fill_null(value=False),
-        usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),
-    ).sort(
-        f"{deciding}rank", "complete", "bias", "usefulness", "model", "mitigator", "row",
-        descending=[False, True, False, True, False, False, False], nulls_last=True,
     )  # fmt: skip
+
+
+def _values(chosen: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return the value of each row on each task, in columns `task:NAME`."""
+    own = chosen.select(
+        pl.col("row").cast(pl.String), name=pl.lit("task:") + pl.col("task").cast(pl.String),
+        value="value",
+    )  # fmt: skip
+    wide = own.pivot(on="name", index="row", values="value")
+    return wide.select("row", *(f"task:{task}" for task in tasks["task"]))
+
+
+def _has_bias(tasks: pl.DataFrame) -> bool:
+    """Return whether one of some tasks measures bias; else models rank by usefulness."""
+    return bool((tasks["measures"] == "bias").any())
+
+
+def _ranked(
+    data: Estimated,
+    files: Iterable[tuple[BenchmarkFile, list[str]]],
+    language: str,
+    grid: pl.DataFrame,
+    failing: pl.DataFrame,
+) -> tuple[tuple[Benchmark, ...], tuple[View, ...]]:
+    """Return the benchmarks that have ranked tasks, the default first, and what is computed.
+
+    Benchmarks made for the other kind of embedder are left out, see `SHARE`. The default has most
+    ranked models; of several, that with most tasks. Benchmarks that lack a task, or have few
+    families, come after the others.
+
+    Parameters
+    ----------
+    data
+        What is known of the rows.
+    files
+        Each benchmark, with those of its tasks that run on the kind of embedder.
+    language
+        That of the board.
+    grid
+        The lines of the grid on ranked tasks, for notices.
+    failing
+        The rows that are not usable.
+    """
+    every = data.tasks.filter(pl.col("not_ranked").is_null())
+    tasks = every.filter(language=language)
+    in_words = LANGUAGES.get(language, language)
+    everything = Benchmark(
+        name=ALL,
+        title="All tasks" if tasks.height == every.height else f"All tasks in {in_words}",
+        tasks=tuple(tasks["task"]),
+        languages=tuple(sorted(set(tasks["language"]))),
+    )
+    named = [found for file, names in files if (found := _named(file, names, data.tasks))]
+    benchmarks, views = [], list[View]()
+    for part in (everything, *named):
+        on_it = pl.col("task").is_in(part.tasks)
+        cells_on = data.cells.filter(on_it)
+        lines = prompts_decide(cells_on, data.draws, data.rows, data.without)
+        if part.name != ALL:
+            its_grid = grid.filter(pl.col("task").cast(pl.String).is_in(part.tasks))
+            lines += [line for name in PREFIXES for line in narrow(its_grid, failing, name)]
+        part = replace(part, notices=(*part.notices, *lines))
+        benchmarks.append(part)
+        views += views_of(data, part.name, every.filter(on_it), part.notices)
+    other = every.filter(pl.col("language") != language)
+    for code in sorted(set(other["language"])):
+        views += views_of(data, ALL, other.filter(language=code), (), language=code)
+    measures = "bias" if _has_bias(tasks) else "usefulness"
+    by_name = {(view.benchmark, view.concept, view.language): view for view in views}
+
+    def order(part: Benchmark) -> tuple[bool, bool, int, int, bool, str]:
+        own = every.filter(pl.col("task").is_in(part.tasks), measures=measures)
+        return (
+            bool(part.lacking),
+            own["family"].n_unique() < ENOUGH_FAMILIES,
+            -by_name[part.name, "", ""].ranked(measures),
+            -len(part.tasks),
+            part.name != ALL,
+            part.name,
+        )
+
+    return tuple(sorted(benchmarks, key=order)), tuple(views)
 
 
 def _plain(frame: pl.DataFrame, *names: str) -> pl.DataFrame:

@@ -16,10 +16,12 @@ import polars as pl
 from harness import names
 from harness.errors import UnknownName
 from harness.metrics import in_words
-from harness.results import ratios
 from harness.results.columns import greatest_loss, is_within, loss
+from harness.results.ratios import MEANING, NORMAL
 from harness.results.record import is_leak
 from harness.results.resampling import mean_of_seeds
+
+from ..claims.reading import REFERENCE
 
 # What each value counts: of bias its gap over the yardstick. Ranks nothing.
 #
@@ -32,10 +34,11 @@ NO_YARDSTICK = (
     "no gap over a yardstick: the task has none, or the record is older than its yardstick"
 )
 """Why a value of bias is shown and does not rank: noise would lower it."""
+NO_REFERENCE = "without a value of the reference encoder"
 NO_SCALE = "a score without bounds cannot be added to others"
 LEAK = "leak: the mitigator was fitted on texts of the task"
 
-MEANING = f"/{ratios.MEANING}"
+OF_MEANING = f"/{MEANING}"
 """End of the family of controls that ask what words mean by definition."""
 
 _OUTSIDE = "outside its bounds"
@@ -88,26 +91,35 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("inside") & (measures == "bias") & pl.col("gap").is_null())
         .then(pl.lit(NO_YARDSTICK))
     )
-    is_meaning = pl.col("family").cast(pl.String).str.ends_with(MEANING)
+    is_meaning = pl.col("family").cast(pl.String).str.ends_with(OF_MEANING)
     is_judged = (measures != "control") | is_meaning
     counts = pl.col("inside") & pl.col("aside").is_null() & is_judged
     useful: dict[str, pl.Expr] = {
         "gap": 1 - pl.col("distance"),
-        "gap_error": pl.lit(0.0),
+        "gap_error": (pl.col("high") - pl.col("low")) / 2 / NORMAL / greatest_loss(),
         "yardstick": pl.lit(1.0),
         "yardstick_error": pl.lit(0.0),
         "power": pl.lit(1, dtype=pl.Int64),
+        "ratio_low": pl.lit(None, dtype=pl.Float64),
+        "ratio_high": pl.lit(None, dtype=pl.Float64),
     }
     parts = {
-        name: pl.when(counts).then(
-            pl.when(is_useful).then(value).otherwise(name) if name != "of" else pl.col(name)
-        )
+        name: pl.when(counts).then(pl.when(is_useful).then(value).otherwise(name))
         for name, value in useful.items()
     }
     return (
         _outside(frame.with_columns(**parts))
-        .with_columns(measure=ratios.ratio())
+        .with_columns(measure=ratio())
         .drop(*_OWN, "outside_own", "inside")
+    )
+
+
+def ratio() -> pl.Expr:
+    """Return the gap over the yardstick, of squares the root; null if that is not above 0."""
+    ratio = pl.col("gap") / pl.col("yardstick")
+    root = ratio.sign() * ratio.abs().sqrt()
+    return pl.when(pl.col("yardstick") > 0).then(
+        pl.when(pl.col("power") == 1).then(ratio).otherwise(root)
     )
 
 
@@ -170,8 +182,10 @@ def averaged(measured: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([single, joined.select(single.columns)])
 
 
-BASELINES = ("none", "normalize")
-"""Mitigators that all others are compared with."""
+POOLED = ("gap", "gap_error", "yardstick", "yardstick_error", "power", "of")
+"""Columns of a cell that means are made of."""
+NONE = "none"
+"""The mitigator that all others are compared with."""
 REFERENCES = ("random-words", "random-texts", "constant-words", "constant-texts")
 """Names of the reference models, without options: random and constant vectors. Never ranked."""
 NOISE = REFERENCES[:2]
@@ -194,6 +208,7 @@ _COLUMNS = (
     *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
     *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "t", "contrasts"),
+    *("ratio_low", "ratio_high", *REFERENCE, "deviations"),
     *("n", "asked", "found", "truncated", "leaks", "word_share", "seed", "created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
@@ -273,31 +288,31 @@ def under_prompts(variants: pl.DataFrame, chosen: pl.DataFrame, kind: str) -> pl
     Returns
     -------
     pl.DataFrame
-        `row`, that of the model under its own prompt, `prompt`, `task`, and what is pooled:
-        `ratios.POOLED`. Texts are strings.
+        `row`, that of the model under its own prompt, `prompt`, `task`, and `POOLED`. Texts are
+        strings.
     """
     schema = dict.fromkeys(("row", "prompt", "task"), pl.String)
-    own = chosen.filter(mitigator=BASELINES[0], measures="bias").select(
+    own = chosen.filter(mitigator=NONE, measures="bias").select(
         pl.col("row", "fingerprint", "task", "digest").cast(pl.String)
     )
     texts = ("base_fingerprint", "fingerprint", "prompt", "task", "digest")
     key = {"base_fingerprint": "fingerprint", "task": "task", "digest": "digest"}
     found = (
-        variants.filter(pl.col("kind") == kind, pl.col("mitigator") == BASELINES[0], "primary")
+        variants.filter(pl.col("kind") == kind, pl.col("mitigator") == NONE, "primary")
         .with_columns(pl.col(texts).cast(pl.String))
         .join(own, left_on=list(key), right_on=list(key.values()), how="semi")
     )
     if found.is_empty():
-        return pl.DataFrame(schema={**schema, **chosen.select(ratios.POOLED).schema})
+        return pl.DataFrame(schema={**schema, **chosen.select(POOLED).schema})
     bases = found.select("fingerprint", "base_fingerprint", "prompt").unique("fingerprint")
     every = cells(found.with_columns(pl.col("fingerprint").cast(variants.schema["fingerprint"])),
                   kind).ranked  # fmt: skip
     return (
-        every.select(pl.col("fingerprint", "task", "digest").cast(pl.String), *ratios.POOLED)
+        every.select(pl.col("fingerprint", "task", "digest").cast(pl.String), *POOLED)
         .drop_nulls("gap")
         .join(bases, on="fingerprint")
         .join(own, left_on=list(key), right_on=list(key.values()))
-        .select(*schema, *ratios.POOLED)
+        .select(*schema, *POOLED)
         .unique(list(schema), keep="first", maintain_order=True)
         .sort(*schema)
     )
@@ -426,7 +441,7 @@ def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFra
         .with_columns(pl.col(IDENTITY).cast(pl.String))
     )
     name = name_without_options()
-    is_none = pl.col("mitigator") == BASELINES[0]
+    is_none = pl.col("mitigator") == NONE
     role = (
         pl.when(name.is_in(REFERENCES))
         .then(pl.lit("reference"))

@@ -1,6 +1,6 @@
 """Sentences of a board: the answer of its first screen, and warnings about its ranks.
 
-A sentence claims no more than the sets of ranks and the intervals show. Computes no rank.
+A sentence claims no more than the ranges of ranks and the intervals show. Computes no rank.
 """
 
 from __future__ import annotations
@@ -11,82 +11,70 @@ import numpy as np
 import polars as pl
 
 from harness import errors
+from harness.results.estimator import DIGITS
 
 from .cells import NO_YARDSTICK
-from .ranking import DIGITS, LEVEL
 
 
-def finding(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
+def finding(rows: pl.DataFrame, tasks: pl.DataFrame) -> str:
     """Return which model has least bias at good usefulness, and how sure that is.
 
     Where no task measures bias, it is which model is most useful.
 
     Parameters
     ----------
-    ranks
-        `row`, and `rank`, `rank_low` and `rank_high` by bias of the models that are ranked; by
-        usefulness the same with `usefulness_` before.
-    tasks
-        The tasks of the benchmark, with `measures` and `family`.
     rows
-        `row`, `model`, `role`, `is_noise`, `unusable`, and on these tasks `usefulness`, null unless
-        the row has each task of it.
+        As of `views.View.rows`, with `model`, `role`, `is_noise` and `unusable`.
+    tasks
+        The tasks that count, with `measures`.
     """
     if not _has(tasks, "bias"):
-        return _most_useful(ranks, tasks, rows)
-    return _least_bias(ranks.drop_nulls("rank"), tasks, rows)
-
-
-def _least_bias(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
-    if ranks.is_empty():
-        return _none_ranked(rows)
-    n = ranks.height
-    models = ranks.join(rows, on="row").sort("rank", "model")
-    useful = models.filter(_is_useful(models, rows)) if _has(tasks, "usefulness") else models
-    best = (useful if not useful.is_empty() else models).row(0, named=True)
-    name, low, high = best["model"], best["rank_low"], best["rank_high"]
-    if low == high:
-        place = f"is {ordinal(low or 0)}, with {_SURE} confidence"
-    else:
-        place = f"could be anywhere from {ordinal(low)} to {ordinal(high)}"
-    lead = f"{name} is the least biased of {n} ranked models"
-    end = f": it {place}" if low == high else f", but {place}"
-    if useful.height == 1 < n:
-        lead = f"{name} is the only one of {n} ranked models with good usefulness"
-        end = f"; by bias it {place}"
-    elif 1 < useful.height < n:
-        lead = f"{name} is the least biased of {useful.height} models with good usefulness"
-        end = f"; among all {n} ranked ones it {place}"
-    if low is None:
-        methods = tasks.filter(measures="bias")["family"].n_unique()
-        end = f"; {_too_few(methods, 'its rank by bias' if useful.height == 1 < n else _HOW_SURE)}"
-    return f"{lead}{end}."
-
-
-def _most_useful(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
-    """Return which model is most useful, where no task measures bias."""
-    ranked = ranks.drop_nulls("usefulness_rank")
+        return _most_useful(rows)
+    ranked = rows.drop_nulls("rank").sort("rank", "model")
     if ranked.is_empty():
-        return _none_ranked(rows, "usefulness")
-    best = ranked.join(rows, on="row").sort("usefulness_rank", "model").row(0, named=True)
-    low, high = best["usefulness_rank_low"], best["usefulness_rank_high"]
-    lead = f"{best['model']} is the most useful of {ranked.height} ranked models"
-    if low is None:
-        families = count(tasks["family"].n_unique(), "family", "families")
-        verb = "is" if families.startswith("1 ") else "are"
-        return f"{lead}; {families} of tasks {verb} too few to tell {_HOW_SURE}."
+        return _none_ranked(rows)
+    n = ranked.height
+    useful = ranked.filter(_is_useful(ranked, rows)) if _has(tasks, "usefulness") else ranked
+    best = (useful if not useful.is_empty() else ranked).row(0, named=True)
+    tests = f"on these {count(best['bias_tasks'], 'test')}"
+    low, high = best["rank_low"], best["rank_high"]
+    sure = _sure(low, high)
+    lead = f"{best['model']} is the least biased of {n} ranked models {tests}"
+    if useful.height == 1 < n:
+        lead = f"{best['model']} is the only one of {n} ranked models with good usefulness"
+        sure = f"by bias {tests} it is {ordinal(best['rank'])}: {sure}"
+    elif 1 < useful.height < n:
+        lead = f"{best['model']} is the least biased of {useful.height} models with good usefulness"
+        sure = f"{tests} it is {ordinal(best['rank'])} of all {n} ranked ones: {sure}"
+    return f"{lead}; {sure}."
+
+
+def _sure(low: int | None, high: int | None) -> str:
+    """Return how sure a rank is, by the range that holds the true one."""
+    if low is None or high is None:
+        return "too few words and items to tell how sure this is"
     if low == high:
-        return f"{lead}: it is {ordinal(low)}, with {_SURE} confidence."
-    return f"{lead}, but could be anywhere from {ordinal(low)} to {ordinal(high)}."
+        return "they tell it apart from all others"
+    return f"it could be anywhere from {ordinal(low)} to {ordinal(high)}"
 
 
-def _none_ranked(rows: pl.DataFrame, measures: str = "bias") -> str:
+def _most_useful(rows: pl.DataFrame) -> str:
+    """Return which model is most useful, where no task measures bias."""
+    ranked = rows.drop_nulls("usefulness_rank").sort("usefulness_rank", "model")
+    if ranked.is_empty():
+        return _none_ranked(rows)
+    best = ranked.row(0, named=True)
+    sure = _sure(best["usefulness_rank_low"], best["usefulness_rank_high"])
+    tests = f"on these {count(best['usefulness_tasks'], 'test')}"
+    return f"{best['model']} is the most useful of {ranked.height} ranked models {tests}; {sure}."
+
+
+def _none_ranked(rows: pl.DataFrame) -> str:
     models = rows.filter(role="model")
-    unusable = models.drop_nulls("unusable").height
-    usable = count(models.height - unusable, "usable model")
+    usable = count(models["unusable"].null_count(), "usable model")
     return (
-        f"No model is ranked: a rank needs two usable models with every {measures} task; "
-        f"{usable} here."
+        f"No model is ranked: a rank needs two that can be ranked; of {usable} the table says what "
+        "each lacks."
     )
 
 
@@ -94,6 +82,8 @@ def _has(tasks: pl.DataFrame, measures: str) -> bool:
     return measures in tasks["measures"]
 
 
+ONE_ROW = "a rank needs two models"
+"""Why the only model that could be ranked is not."""
 MINIMUM = 0.1
 """How far below the best model's usefulness above random vectors a leading model may be, as a
 share. The page asks the same of a reader's choice of tasks (`scripts/choice.js`)."""
@@ -101,7 +91,9 @@ share. The page asks the same of a reader's choice of tasks (`scripts/choice.js`
 
 def _is_useful(models: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
     """Return which models have every usefulness task and come near the best of them."""
-    usefulness = models["usefulness"]
+    is_alone = (pl.col("usefulness_unranked") == ONE_ROW).fill_null(value=False)
+    has_each = pl.col("usefulness_rank").is_not_null() | is_alone
+    usefulness = models.select(pl.when(has_each).then("usefulness")).to_series()
     best = usefulness.max()
     if best is None:
         return usefulness.is_not_null()
@@ -129,18 +121,6 @@ LANGUAGES = {
     "zh": "Chinese",
 }
 """Names of languages; another one is named by its code."""
-
-
-_SURE = f"{100 * LEVEL:.0f} %"
-
-
-_HOW_SURE = "how sure this is"
-
-
-def _too_few(methods: int, what: str = _HOW_SURE) -> str:
-    """Return that there are too few methods for intervals and sets of ranks."""
-    verb = "is" if methods == 1 else "are"
-    return f"{count(methods, 'method')} {verb} too few to tell {what}"
 
 
 def count(n: int, noun: str, nouns: str = "") -> str:

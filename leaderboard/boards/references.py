@@ -30,7 +30,7 @@ _LISTED = 5
 _DETAILS = ("alternative", "reversed")
 """Details that a board shows."""
 _LEFT_OUT = ("deviations", "contrasts", "tables")
-"""Fields of a record that are large, and that no board reads of a reference."""
+"""Fields of a record that are large, and that no board reads of a reference: it has no rank."""
 _LONG_AGO = "1970-01-01T00:00:00+00:00"
 _Key: TypeAlias = tuple[str, str, str]
 """Kind, task and digest."""

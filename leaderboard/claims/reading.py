@@ -44,6 +44,11 @@ def _sorted(value: dict[str, Any]) -> str | None:
         return None
 
 
+def _deviations(value: dict[str, Any]) -> str | None:
+    """Return deviations as JSON; None without any."""
+    return json.dumps(value) if value else None
+
+
 def _of_details(name: str, kind: type) -> Column:
     """Return the column of a detail, which is null for a value of another type."""
 
@@ -53,6 +58,10 @@ def _of_details(name: str, kind: type) -> Column:
     return "details", detail, columns.type_of(kind)
 
 
+REFERENCE = (
+    *("reference_gap", "reference_error", "reference_yardstick", "reference_yardstick_error"),
+)
+"""What the reference encoder shows on the task, with standard errors."""
 _COLUMNS: dict[str, Column] = {
     **{name: name for name in ("id", "run", "created")},
     # The embedder.
@@ -99,6 +108,9 @@ _COLUMNS: dict[str, Column] = {
     # The gap over the yardstick, which ranks.
     **{name: f"ratio.{name}" for name in ("gap", "gap_error", "yardstick", "yardstick_error")},
     **{name: f"ratio.{name}" for name in ("power", "of", "t")},  # t is null if it is no evidence
+    **{f"ratio_{end}": f"ratio.{end}" for end in ("low", "high")},
+    **{name: f"ratio.{name}" for name in REFERENCE},
+    "deviations": ("deviations", _deviations, pl.String()),  # JSON; of primary scores alone
     "contrasts": ("contrasts", _sorted, TEXT),  # JSON: the gap of each contrast by name
     "n": "n",
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
@@ -127,7 +139,8 @@ def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     nowhere = {name: pl.lit(None, dtype=SCHEMA[name]) for name in ("file", "line")}
     frame = Columns.of(records).flat(_COLUMNS)
     families = columns.families(frame, "family").cast(TEXT)
-    return frame.with_columns(family=families, **nowhere).select(*SCHEMA)
+    deviations = pl.when("primary").then("deviations")  # they are large, and only these count
+    return frame.with_columns(family=families, deviations=deviations, **nowhere).select(*SCHEMA)
 
 
 MOST_INVALID = 1_000

@@ -30,7 +30,7 @@ from harness.results.record import SCHEMA as SCHEMA_VERSION
 from harness.results.record import family_of
 
 from ..boards import references
-from ..boards.cells import BASELINES, REFERENCES
+from ..boards.cells import NONE, REFERENCES
 from .facts import TaskFacts
 from .reading import SCHEMA, Claims
 
@@ -333,7 +333,8 @@ LARGEST_GAP = 4.0
 FARTHEST = 100
 """Most units between a value or floor and the ideal. Of 2,300 scores the largest was 3.2: a unit is
 the spread of what the score is computed from."""
-NONE = BASELINES[0]
+_RESERVED = (NONE, "normalize")
+"""Labels that only the mitigators of these names may have."""
 _NONE = digest([NONE, {}, None])
 """Fingerprint of no mitigator."""
 _NAMES = (
@@ -465,7 +466,7 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             (is_none & ((pl.col("label") != NONE) | (pl.col("params") != "{}")
                         | (pl.col("mitigator_fingerprint") != _NONE)))
             | pl.any_horizontal((pl.col("label") == name) & (pl.col("mitigator") != name)
-                                for name in BASELINES),
+                                for name in _RESERVED),
             pl.format("the mitigator '{}' is called '{}', which it is not",
                       _text("mitigator"), _text("label")),
         ),

@@ -331,17 +331,13 @@ MEANINGS: Mapping[str, str] = {
     "fitted_on": "concept that the mitigator was fitted on",
     "revision": "revision of the weights",
     "mitigator_fingerprint": "digest of the fitted mitigator",
-    "complete": "whether it has a value on every task of *All tasks*",
-    "unusable": "why it is not ranked; empty if it is usable",
-    "left_out_low": "best rank by bias with any one family left out",
-    "left_out_high": "worst rank by bias with any one family left out",
-    "prompts": "neutral prompts that it was run under; 0 if it takes none",
-    "prompt_low": "lowest bias over the prompts",
-    "prompt_high": "highest bias over the prompts",
-    "prompt_error": "what another prompt changes in the bias; else the median of other rows",
-    "reference_scale": "bias of a fixed pool of models in the family; the reference encoder is 1",
+    "unusable": "why it is not usable; empty if it is",
+    "unranked": "why it has no rank by bias",
+    "usefulness_unranked": "why it has no rank by usefulness",
+    "methods": "number of methods of the bias",
+    "direction": "stereotype, against it, or mixed",
     "uneven": "why its yardstick may have been boosted",
-    "bias": "mean over methods; 0 is fair, 1 as biased as the reference model",
+    "bias": "0 is fair, 1 as biased as the reference model",
     "usefulness": "mean over families; 1 is the ideal",
     "meaning": "how well it tells words apart by definition",
     "recoverability": "what a classifier recovers",
@@ -395,9 +391,8 @@ MEANINGS: Mapping[str, str] = {
     "superseded_by": "the model to use in its place",
 }
 """What columns of the files to download mean."""
-_ENDS = {"_low": "lower end of the interval or set", "_high": "its upper end",
-         "_families": "number of families", "_tasks": "number of tasks",
-         "_complete": "whether it has a value on every task of *All tasks*"}  # fmt: skip
+_ENDS = {"_low": "lower end of the interval or range", "_high": "its upper end",
+         "_tasks": "number of tasks"}  # fmt: skip
 
 
 def columns_of(frame: pl.DataFrame) -> list[tuple[str, str, str]]:

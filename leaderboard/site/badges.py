@@ -9,7 +9,7 @@ from harness.results.formats import markdown_text
 
 from .documents import Document, ModelOnBoard
 from .rendering import legal, short, slug, template
-from .static_pages import NO_LIMIT, deciding_place
+from .static_pages import deciding_place
 
 LABEL = "bias in embeddings"
 NO_ADDRESS = "https://ADDRESS-OF-THIS-SITE/"
@@ -29,8 +29,7 @@ def text_of(part: ModelOnBoard) -> str:
     place, bias = deciding_place(part), part.bias
     if place.rank is None or bias.value is None:
         return "not ranked"
-    ends = f"[{_two(bias.low)}, {_two(bias.high)}]"
-    interval = f"({NO_LIMIT})" if None in (bias.low, bias.high) else ends
+    interval = f"[{_two(bias.low)}, {_two(bias.high)}]"
     low, high = (place.rank, place.rank) if place.low is None else (place.low, place.high)
     ranks = f"{low}" if low == high else f"{low} to {high}"
     unsure = ", uncertain" if place.low is None else ""

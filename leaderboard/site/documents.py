@@ -14,8 +14,11 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from ..boards.board import PREFIXES, Benchmark, Board
-from ..boards.cells import BASELINES
+from harness.results.verdict import LESS, MORE
+
+from ..boards.board import Benchmark, Board
+from ..boards.findings import count
+from ..boards.views import ENDS, PREFIXES
 from .payload import layout_of, model_entries, task_entry
 from .registered import NOTHING, Registered
 from .rendering import significant, slug
@@ -24,8 +27,8 @@ MOST = 100
 """Most models in a document that is not of a model; leaderboard.csv has all."""
 LARGE = 20_000
 """Most numbers (models × tasks) of a board whose models have all tasks and benchmarks. The models
-of a larger one have no numbers of single tasks, and the benchmarks with sets of ranks: else their
-pages would take as much room as all records."""
+of a larger one have no numbers of single tasks, and the first benchmark: else their pages would
+take as much room as all records."""
 CELL_DIGITS = 4
 """Significant digits of the numbers of single tasks."""
 
@@ -41,7 +44,7 @@ class Mean:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A rank from 1, and the set of ranks that holds the true one; null where there is none."""
+    """A rank from 1, and the range that holds the true one; null where there is none."""
 
     rank: int | None
     low: int | None
@@ -63,47 +66,39 @@ class Effect:
 
     model: str
     mitigator: str
-    bias: Mean
-    """Below 0 is less bias."""
-    bias_p: float | None
-    """The p-value, after Holm's correction."""
-    bias_families: int | None
-    """Number of methods; with few there are neither an interval nor a p-value."""
-    bias_without: Mean
-    """The bias of the model, as in `ModelOnBoard.bias`."""
-    bias_with: Mean
-    """The same plus the change."""
-    usefulness_without: Mean
-    usefulness_with: Mean
-    usefulness: Mean
-    """Above 0 is more useful."""
-    usefulness_p: float | None
-    usefulness_families: int | None
+    base: float | None
+    """The bias of the model, on the tasks of both."""
+    bias: float | None
+    """The same with the mitigator."""
+    change: Mean
+    """The difference of the two: below 0 is less bias."""
+    verdict: str
+    """What it shows on these tests, in words, and how many methods agree."""
+    usefulness: float | None
+    """The change in usefulness: above 0 is more useful."""
     unusable: str | None
     """Why the model is not usable under the mitigator."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEffect:
-    """What a mitigator changes on a benchmark, on average over models."""
+    """What a mitigator changes on a benchmark, over models."""
 
     benchmark: str
     title: str
     mitigator: str
     models: int
+    usable: int
+    """On how many of the models it is usable and compared."""
+    less: int
+    more: int
+    """On how many of these it is shown to leave less or more bias."""
+    change: float | None
+    usefulness: float | None
+    """Mean changes over these models."""
     over: str
-    """The models over which the changes are means: those on which it is usable."""
-    place: Place
-    """By the change in bias on `ranked_on`."""
-    ranked_on: str | None
-    """The models that all ranked mitigators have in common."""
-    unranked: str | None
-    bias: Mean
-    bias_p: float | None
-    bias_families: int | None
-    usefulness: Mean
-    usefulness_p: float | None
-    usefulness_families: int | None
+    """The names of these models."""
+    note: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +121,7 @@ class ModelOnBoard:
     ranked: int
     """Number of models that are ranked on it."""
     benchmarks: list[Standing]
-    """Ranks, on `first` at the beginning. A large board has those with sets of ranks."""
+    """Ranks, on `first` at the beginning. A large board has these alone."""
     concepts: dict[str, float]
     """Bias by concept, in the unit of `bias`."""
     mitigators: list[Effect]
@@ -240,6 +235,7 @@ class ConceptOnBoard:
     kind: str
     reference: str
     tasks: list[str]
+    finding: str
     models: int
     biases: list[Bias]
     """The first models, the least biased first."""
@@ -351,13 +347,11 @@ class _Parts:
     def models(self) -> dict[str, ModelOnBoard]:
         """Return the models, the best first."""
         board, first = self._board, self._board.benchmarks[0]
-        deciding = self._deciding(first)
-        has_rank = set(first.ranks.drop_nulls(f"{PREFIXES[deciding]}rank")["row"])
-        asked = [task for task in first.tasks if self._tasks[task]["measures"] == deciding]
+        prefix = PREFIXES[self._deciding(first)]
+        has_rank = set(board.first.rows.drop_nulls(f"{prefix}rank")["row"])
         cells = self._cells.drop_nulls("measure")
         lacks = board.lacks.join(self._rows.select("row"), on="row", how="semi")
         has, lacking = (dict(frame.group_by("row").len().iter_rows()) for frame in (cells, lacks))
-        n_asked = dict(cells.filter(pl.col("task").is_in(asked)).group_by("row").len().iter_rows())
         is_large = self._rows.height * len(self._tasks) > LARGE
         if is_large:
             cells, lacks = cells.head(0), lacks.head(0)
@@ -367,24 +361,18 @@ class _Parts:
         for effect in self._effects:
             effects[effect.model].append(effect)
         standings: defaultdict[str, list[Standing]] = defaultdict(list)
-        for part in board.benchmarks:
-            has_sets = part.ranks[f"{PREFIXES[self._deciding(part)]}rank_low"].count() > 0
-            if is_large and not has_sets and part is not first:
-                continue
-            for line in part.ranks.to_dicts():
-                standings[line["row"]].append(Standing(benchmark=part.name, **_places(line)))
+        for part in board.benchmarks[:1] if is_large else board.benchmarks:
+            for line in board.view(part.name).rows.to_dicts():
+                if any(line[prefix + "rank"] for prefix in PREFIXES.values()):
+                    standings[line["row"]].append(Standing(benchmark=part.name, **_places(line)))
         concepts = [name for name in self._rows.columns if name.startswith("bias:")]
         found = {}
         for row in self._rows.to_dicts():
             key, entry = row["row"], self._entries[row["model"]]
-            if row["role"] == "reference":  # its texts have no meaning, nor has their bias
-                row |= dict.fromkeys(["bias", "bias_low", "bias_high", *concepts])
             found[row["model"]] = ModelOnBoard(
                 kind=board.kind,
                 reference=self._reference,
-                not_ranked=None
-                if key in has_rank
-                else _why_not(row, n_asked.get(key, 0), len(asked)),
+                not_ranked=None if key in has_rank else _why_not(row, row[f"{prefix}unranked"]),
                 notes=_notes(row, entry),
                 facts=_model_facts(entry),
                 bias=_mean(row, "bias"),
@@ -457,14 +445,17 @@ class _Parts:
                 models=len(effects[label]),
                 effects=effects[label][:MOST],
             )
-            for label in [*board.mitigators["mitigator"], *sorted(effects)]
+            for label in [*board.first.mitigators["mitigator"], *sorted(effects)]
         }
 
     def benchmarks(self) -> dict[str, BenchmarkOnBoard]:
         """Return the benchmarks, the default first."""
         found = {}
         for part in self._board.benchmarks:
-            lines = significant(part.ranks).to_dicts()
+            view = self._board.view(part.name)
+            places = [f"{prefix}rank" for prefix in PREFIXES.values()]
+            ranked = view.rows.filter(pl.any_horizontal(pl.col(places).is_not_null()))
+            lines = significant(ranked.sort(*places, "row", nulls_last=True)).to_dicts()
             found[part.name] = BenchmarkOnBoard(
                 kind=self._board.kind,
                 reference=self._reference,
@@ -472,8 +463,8 @@ class _Parts:
                 description=part.description,
                 citation=part.citation,
                 version=part.version,
-                finding=part.finding,
-                notices=list(part.notices),
+                finding=view.finding,
+                notices=list(view.notices),
                 tasks=list(part.tasks),
                 models=len(lines),
                 ranks=[
@@ -496,16 +487,24 @@ class _Parts:
             if task["measures"] == "bias":
                 names[task["category"]].append(task["task"])
         models = self._rows.filter(pl.col("unusable").is_null(), role="model")
-        lines = significant(
-            self._board.concepts.join(models.select("row", "model"), on="row").sort("bias", "model")
-        )
+        first = self._board.first.benchmark
+        by_concept = {
+            view.concept: view
+            for view in self._board.views
+            if (view.benchmark, view.language) == (first, "")
+        }
         found = {}
         for concept, tasks in sorted(names.items()):
-            own = lines.filter(category=concept).drop_nulls("bias").to_dicts()
+            view = by_concept.get(concept)
+            own: list[dict[str, Any]] = []
+            if view is not None:
+                rows = view.rows.drop_nulls("bias").join(models.select("row", "model"), on="row")
+                own = significant(rows.sort("bias", "model")).to_dicts()
             found[concept] = ConceptOnBoard(
                 kind=self._board.kind,
                 reference=self._reference,
                 tasks=tasks,
+                finding=view.finding if view else "No task of it is ranked.",
                 models=len(own),
                 biases=[
                     Bias(
@@ -521,41 +520,26 @@ class _Parts:
 
     @cached_property
     def _effects(self) -> list[Effect]:
-        """The effects against no mitigator, by model."""
-        means = [f"{name}{end}" for name in PREFIXES for end in ("", "_low", "_high")]
-        rows = self._board.rows.select("row", "model", "role", *means)
-        before = rows.filter(role="model").unique("model", keep="first", maintain_order=True)
-        frame = (
-            self._board.effects.filter(baseline=BASELINES[0])
-            .join(rows.select("row", *means), on="row", how="left", suffix=_WITH)
-            .join(before.select("model", *means), on="model", how="left", suffix=_WITHOUT)
-            .sort("model", "mitigator", "row")
-        )
+        """The effects of mitigators on each model."""
+        frame = self._board.effects.sort("on", "mitigator", "row")
         return [
             Effect(
-                model=line["model"],
+                model=line["on"],
                 mitigator=line["mitigator"],
                 unusable=line["unusable"],
-                **_changes(line),
-                **_without_and_with(line),
+                base=line["base"],
+                bias=line["model"],
+                change=_mean(line, "difference"),
+                verdict=verdict_text(line),
+                usefulness=line["usefulness_difference"],
             )
             for line in significant(frame).to_dicts()
         ]
 
     def _mean_effects(self, part: Benchmark) -> list[MeanEffect]:
         return [
-            MeanEffect(
-                benchmark=part.name,
-                title=part.title,
-                mitigator=line["mitigator"],
-                models=line["models"],
-                over=line["over"] or "",
-                place=_place(line, ""),
-                ranked_on=line["ranked_on"],
-                unranked=line["unranked"],
-                **_changes(line),
-            )
-            for line in significant(part.mitigators).to_dicts()
+            MeanEffect(benchmark=part.name, title=part.title, **line)
+            for line in significant(self._board.view(part.name).mitigators).to_dicts()
         ]
 
     def _deciding(self, part: Benchmark) -> str:
@@ -575,19 +559,31 @@ def _by_row(frame: pl.DataFrame) -> defaultdict[str, dict[str, Any]]:
     return found
 
 
-_FAMILIES = tuple(f"{name}_families" for name in PREFIXES)
-_WITHOUT, _WITH = "_without", "_with"
-"""Ends of the names of a model's means without a mitigator, and with it."""
+def _mean(line: Mapping[str, Any], name: str) -> Mean:
+    return Mean(value=line[name], low=line[f"{name}_low"], high=line[f"{name}_high"])
 
 
-def _mean(line: Mapping[str, Any], name: str, end: str = "") -> Mean:
-    return Mean(
-        value=line[f"{name}{end}"], low=line[f"{name}_low{end}"], high=line[f"{name}_high{end}"]
-    )
+def verdict_text(line: Mapping[str, Any]) -> str:
+    """Return what a change shows on these tests, and how many methods agree, as the page has it.
+
+    Parameters
+    ----------
+    line
+        Of `View.effects`.
+    """
+    if line["verdict"] is None:
+        return ""
+    is_shown = line["verdict"] in (LESS, MORE)
+    text = f"{line['verdict']} biased" if is_shown else line["verdict"]
+    depends = f"depends on {line['depends_on']}" if line["depends_on"] else ""
+    if line["reason"] and line["reason"] != depends:
+        text += f": {line['reason']}"
+    ways = f"{line['agree']} of {count(line['compared'], 'method')} agree"
+    return "; ".join(part for part in (text, ways, depends) if part)
 
 
 def _place(line: Mapping[str, Any], prefix: str) -> Place:
-    rank, low, high = (line[f"{prefix}{end}"] for end in ("rank", "rank_low", "rank_high"))
+    rank, low, high = (line[f"{prefix}{end}"] for end in ENDS)
     return Place(rank=rank, low=low, high=high)
 
 
@@ -595,29 +591,13 @@ def _places(line: Mapping[str, Any]) -> dict[str, Any]:
     return {measures: _place(line, prefix) for measures, prefix in PREFIXES.items()}
 
 
-def _without_and_with(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the means of a model without its mitigator, and with it."""
-    return {f"{name}{of}": _mean(line, name, of) for name in PREFIXES for of in (_WITH, _WITHOUT)}
-
-
-def _changes(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes in bias and usefulness, with p-values and numbers of families."""
-    means = {name: _mean(line, name) for name in PREFIXES}
-    p_values = {f"{name}_p": line[f"{name}_holm"] for name in PREFIXES}
-    return {**means, **p_values, **{key: line[key] for key in _FAMILIES}}
-
-
-def _why_not(row: Mapping[str, Any], has: int, asked: int) -> str:
-    """Return why a row has no rank on a benchmark, where it has so many of the tasks asked."""
+def _why_not(row: Mapping[str, Any], reason: str | None) -> str:
+    """Return why a row has no rank on a benchmark."""
     if row["role"] == "reference":
         return "a reference to compare with, which is never ranked"
     if row["role"] == "mitigated":
         return "run under a mitigator only, and models are ranked without one"
-    if row["unusable"] is not None:
-        return f"not usable: {row['unusable']}"
-    if has < asked:
-        return f"it has a value on {has} of {asked} tasks that decide"
-    return "a rank needs two models"
+    return reason or "no task counts"
 
 
 def _notes(row: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:

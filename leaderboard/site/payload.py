@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from harness import metrics
-from harness.results import ratios
+from harness.results.ratios import root
 
-from ..boards import ranking
-from ..boards.board import LEFT_OUT, Benchmark, Board
-from ..boards.cells import BASELINES
-from ..boards.prompts import PROMPTS
+from ..boards.board import Benchmark, Board
+from ..boards.cells import NONE
+from ..boards.views import ENDS, PREFIXES, View
 from .registered import NOTHING, Registered
 from .rendering import slug
 
@@ -52,9 +50,6 @@ def rounded(values: Any, bits: int) -> Any:
 
 
 # Places of cells in the data files: (rows × tasks), with the rows of a model together.
-
-
-NONE = BASELINES[0]
 
 
 @dataclass(frozen=True)
@@ -137,7 +132,7 @@ def _index(values: pl.Series, names: list[str]) -> Any:
     return values.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
 
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the data files and of leaderboard.json."""
 FLAGS = {
     "leak": 1,
@@ -152,12 +147,9 @@ FLAGS = {
 """Bits of the flags of a cell."""
 SIGNIFICANT = 0.05
 MEASURE_BITS = 20
-"""Bits of a measure: means of the scripts and of Python agree to 1e-6."""
+"""Bits of a measure: six digits."""
 DIGITS = 3
 """Digits of what stands beside the ranks."""
-PROMPT_DIGITS = 7
-"""Digits of what prompts change: means of the scripts and of Python agree to 1e-6."""
-_ENDS = ("rank_low", "rank_high", "usefulness_rank_low", "usefulness_rank_high")
 _ENCODERS = {"text": "dense", "word": ""}
 """What an encoder is called by its kind, where that is not the kind; word vectors have none."""
 _CARD = ("revision", "max_tokens", "licence", "open_weights", "released", "superseded_by")
@@ -198,7 +190,8 @@ def board_data(
         "kind": board.kind,
         "reference": board.reference or "the reference model",
         "notices": list(board.notices),
-        "benchmarks": [_benchmark(part, layout, tasks) for part in board.benchmarks],
+        "benchmarks": [_benchmark(part, tasks) for part in board.benchmarks],
+        "views": [_view(view, layout) for view in board.views],
         "tasks": tasks,
         "models": model_entries(board, layout, registered, submitters or {}),
         "mitigators": _mitigators(board, layout, registered),
@@ -211,19 +204,16 @@ def board_data(
             **{name: rows[name].round(DIGITS).to_list() for name in ("meaning", "recoverability")},
         },
         **{
-            name: column(rounded(places.spread(board.cells[name]), MEASURE_BITS), "f32")
-            for name in ("gap", "gap_error", "yardstick", "yardstick_error")
+            name: column(rounded(places.spread(board.cells[source]), MEASURE_BITS), "f32")
+            for name, source in _MEASURES.items()
         },
         "flags": column(flags, "u8"),
-        "student": _student(),
-        "level": ranking.LEVEL,
-        "enough_families": ranking.ENOUGH_FAMILIES,
-        "normal": ratios.NORMAL,
-        "shared": ratios.SHARED,
         "published": board.published.drop("tasks").to_dicts(),
     }
 
 
+_MEASURES = {"measure": "measure", "measure_low": "ratio_low", "measure_high": "ratio_high"}
+"""Columns of what is measured, and their names in the cells of a board."""
 END = ',"{}");\n'
 """End of a data file, with the id of its build."""
 
@@ -252,11 +242,12 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     kept = (
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
         *("score", "scenario", "low_bound", "high_bound", "not_ranked"),
-        *("power", "yardstick_of", *ratios.REFERENCE, ratios.SCALE),
+        "yardstick_of",
     )
     entry = {
         "name": task["task"],
         "ideal": ideal,
+        "reference_ratio": _reference_ratio(task),
         **dict.fromkeys(("description", "source", "licence"), ""),
         **dict.fromkeys(("concept", "reviewed")),
         "examples": {},
@@ -306,12 +297,17 @@ def model_entries(
     return entries
 
 
-def _benchmark(
-    part: Benchmark, layout: Layout, tasks: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return a benchmark, its ranks by row of the layout."""
+def _reference_ratio(task: Mapping[str, Any]) -> float | None:
+    """Return the gap of the reference encoder over its yardstick; of squares the root."""
+    gap, yardstick = task["reference_gap"], task["reference_yardstick"]
+    if gap is None or not yardstick or task["measures"] != "bias":
+        return None
+    return float(round(root(gap / yardstick, task["power"]), DIGITS))
+
+
+def _benchmark(part: Benchmark, tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a benchmark."""
     index = {task["name"]: i for i, task in enumerate(tasks)}
-    ranks = layout.rows.select("row").join(part.ranks, on="row", how="left", maintain_order="left")
     chosen = [index[task] for task in part.tasks]
     return {
         "name": part.name,
@@ -322,27 +318,62 @@ def _benchmark(
         "tasks": chosen,
         "languages": list(part.languages),
         "licences": sorted({tasks[i]["licence"] for i in chosen} - {""}),
-        "finding": part.finding,
-        "notices": list(part.notices),
-        **{end: ranks[end].to_list() for end in (*_ENDS, *LEFT_OUT)},
-        **_prompts(part, layout),
-        "mitigators": part.mitigators.to_dicts(),
     }
 
 
-def _prompts(part: Benchmark, layout: Layout) -> dict[str, list[Any]]:
-    """Return what prompts change, by row of the layout; empty if no model has several prompts.
+_COUNTED = ("methods", "agree", "compared")
+_RANKS = tuple(prefix + end for prefix in PREFIXES.values() for end in ENDS)
+_NUMBERS = (
+    *("bias", "bias_low", "bias_high", "usefulness", "usefulness_low", "usefulness_high"),
+    *("base", "model", "difference", "difference_low", "difference_high"),
+    "usefulness_difference",
+)
+_WORDS = ("unranked", "direction", "verdict", "reason", "depends_on")
+"""Columns of a view: of numbers, and of texts that many rows share."""
 
-    Mitigated rows have what their model has.
-    """
-    if not (part.prompts["prompts"] > 1).any():
-        return {name: [] for name in PROMPTS}
-    model = ["model", "fingerprint"]
-    own = layout.rows.select("row", *model).join(part.prompts, on="row").drop("row")
-    rows = layout.rows.select(model).join(own, on=model, how="left", maintain_order="left")
-    counts, *others = PROMPTS
-    values = {name: rows[name].round(PROMPT_DIGITS).to_list() for name in others}
-    return {counts: rows[counts].to_list(), **values}
+
+def _view(view: View, layout: Layout) -> dict[str, Any]:
+    """Return what was computed for a benchmark, a concept and a language, by row of the layout."""
+    frame = layout.rows.select("row")
+    unranked = pl.coalesce("unranked", "usefulness_unranked") if not view.ranked() else "unranked"
+    for part in (view.rows.with_columns(unranked=unranked), view.effects):
+        frame = frame.join(part, on="row", how="left", maintain_order="left")
+    index = {task: i for i, task in enumerate(layout.tasks)}
+    numbers = {
+        **{name: column(rounded(_floats(frame[name]), MEASURE_BITS), "f32") for name in _NUMBERS},
+        **{
+            name: column(frame[name].fill_null(0).to_numpy(), "u16")
+            for name in (*_RANKS, *_COUNTED)
+        },
+    }
+    return {
+        "benchmark": view.benchmark,
+        "concept": view.concept,
+        "language": view.language,
+        "tasks": [index[task] for task in view.tasks],
+        "finding": view.finding,
+        "notices": list(view.notices),
+        "numbers": numbers,
+        "words": {name: _words(frame[name]) for name in _WORDS},
+        "mitigators": [
+            {**line, **{name: _rounded(line[name]) for name in ("change", "usefulness")}}
+            for line in view.mitigators.to_dicts()
+        ],
+    }
+
+
+def _floats(values: pl.Series) -> Any:
+    return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
+
+
+def _words(texts: pl.Series) -> dict[str, Any]:
+    """Return texts by row: the different ones, of which the first is empty, and their places."""
+    different = ["", *sorted(texts.drop_nulls().unique())]
+    return {"texts": different, "of": column(_index(texts.fill_null(""), different), "u16")}
 
 
 def _mitigators(board: Board, layout: Layout, registered: Registered) -> list[dict[str, Any]]:
@@ -386,10 +417,6 @@ def _flags(board: Board) -> pl.Series:
     return board.cells.select(total.alias("flags"))["flags"]
 
 
-def _student() -> list[float]:
-    return [float(value) for value in metrics.t_quantile(ranking.LEVEL, np.arange(1.0, 201.0))]
-
-
 # Details of each cell of a board, which the page loads when they are needed.
 
 
@@ -400,6 +427,7 @@ FLOATS = {
     "p": ("p_value", 10),
     "floor": ("floor", 10),
     "floor_sd": ("floor_sd", 8),
+    **{name: (name, 11) for name in ("gap", "gap_error", "yardstick", "yardstick_error")},
     "spread": ("spread", 8),
     "word_share": ("word_share", 8),
 }

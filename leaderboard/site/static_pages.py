@@ -14,11 +14,10 @@ from markupsafe import escape
 
 from harness.errors import UsageError
 from harness.folders import BuiltFolder
-from harness.results.formats import NOTHING, p_text
+from harness.results.formats import NOTHING
 
 from ..boards.board import Board
 from ..boards.findings import count, ordinal
-from ..boards.ranking import ENOUGH_FAMILIES
 from .documents import (
     BenchmarkOnBoard,
     ConceptOnBoard,
@@ -365,16 +364,16 @@ def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -
     for board in boards:
         ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
         first = _first(FIRST, len(ranked), "ranked model")
-        caption = f"{first}, by the upper end of the interval of bias"
+        caption = f"{first}, the least biased first"
         sections.append(
             Section(
                 title=title_of(board.kind),
-                texts=[board.benchmarks[0].finding],
+                texts=[board.first.finding],
                 style="lead",
                 tables=[_filled(_models_table(ranked[:FIRST], caption, root=""))],
             )
         )
-    answer = boards[0].benchmarks[0].finding if boards else ""
+    answer = boards[0].first.finding if boards else ""
     return Page(
         path="index.html",
         title=title,
@@ -386,7 +385,7 @@ def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -
 
 def _by_ranked(boards: Iterable[Board]) -> list[Board]:
     """Return the boards, that with most ranked models first, as the interactive page has them."""
-    return sorted(boards, key=lambda board: -board.benchmarks[0].ranks["rank"].count())
+    return sorted(boards, key=lambda board: -board.first.ranked())
 
 
 def _page(document: Document, known: _Known) -> Page:
@@ -446,7 +445,7 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
     numbers = []
     if part.bias.value is not None:
         unit = "it is the reference, 0 is fair" if name == part.reference else _unit(part.reference)
-        numbers.append(f"Bias {_in_line(_bias(part.bias))}: {unit}.")
+        numbers.append(f"Bias {_in_line(_range(part.bias))}: {unit}.")
     if part.usefulness.value is not None:
         numbers.append(f"Usefulness {_in_line(_range(part.usefulness))}: 1 is the best possible.")
     most = max([1.5, *part.concepts.values()])
@@ -507,7 +506,8 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
             "In each benchmark",
             tables=[
                 Table(
-                    "Ranks, and the ranks between which the model is with 95 % confidence.",
+                    "Ranks on these tests, and the ranks between which the model is with 95 % "
+                    "confidence.",
                     (
                         ("Benchmark", "model"),
                         *(("Rank by bias", "number"), ("could be", "number")),
@@ -525,16 +525,9 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
         Section("By task", texts=_elsewhere(part), tables=[*by_task, missing]),
         Section("About the model", facts=facts),
     ]
-    limits = [UNLIMITED] if _is_unbounded(part.bias) else []
-    texts = [standing, *numbers, *limits, *part.notes]
+    texts = [standing, *numbers, *part.notes]
     description = f"{name}, {title_of(part.kind).lower()}. {' '.join([standing, *numbers])}"
     return _Drawn(name, description, texts, sections)
-
-
-UNLIMITED = (
-    "No upper limit: the model hardly shows the yardstick of a method, so its bias may be any "
-    "number above. Such a model comes last by bias."
-)
 
 
 def _elsewhere(part: ModelOnBoard) -> list[str]:
@@ -611,7 +604,7 @@ def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
         [
             (
                 _link(line.model, line.path),
-                _bias(line.bias_mean),
+                _range(line.bias_mean),
                 *place_texts(line.bias),
                 _score(line.usefulness_mean),
                 *place_texts(line.usefulness),
@@ -646,7 +639,7 @@ def _concept(name: str, part: ConceptOnBoard, known: _Known) -> _Drawn:
         [
             (
                 _link(line.model, line.path),
-                _bias(Mean(value=line.bias, low=line.low, high=line.high)),
+                _range(Mean(value=line.bias, low=line.low, high=line.high)),
             )
             for line in part.biases
         ],
@@ -658,18 +651,7 @@ def _concept(name: str, part: ConceptOnBoard, known: _Known) -> _Drawn:
     asked = f"{count(len(part.tasks), 'task')} ask for bias by {name} in {part.kind} embeddings."
     if len(part.tasks) == 1:
         asked = asked.replace("ask for", "asks for")
-    texts = [asked]
-    if part.biases:
-        least, *others = part.biases
-        end = least.high
-        as_low = [line for line in others if end is None or line.low is None or line.low <= end]
-        texts.append(
-            f"Of {count(part.models, 'usable model')}, {least.model} has the lowest mean, "
-            f"{_score(least.bias)}: {_unit(part.reference)}."
-        )
-        if as_low:
-            others_may = count(len(as_low), "other model")
-            texts.append(f"{others_may} may be as low: the intervals overlap.")
+    texts = [asked, part.finding]
     title = f"Bias by {name}"
     query = f"?{urlencode({'concept': name})}"
     return _Drawn(title, f"{title} in embeddings. {' '.join(texts)}", texts, sections, query)
@@ -741,7 +723,7 @@ def _models_table(
             (
                 _link(document.name, document.path, root),
                 *place_texts(place),
-                _bias(part.bias),
+                _range(part.bias),
                 _range(part.usefulness),
                 f"not ranked: {part.not_ranked}" if part.not_ranked else "",
             )
@@ -779,24 +761,23 @@ def _effects_table(
     """Return a table of effects on single models, with a line for each model or mitigator."""
     lead = f"{caption}. " if caption else ""
     return Table(
-        f"{lead}Bias: {_unit(reference)}. Usefulness: 1 is the best possible. Changes are on the "
-        "tasks whose texts the mitigator was not fitted on, with 95 % intervals, and p-values "
-        "after Holm's correction; a change with p below .05 is shown, another is not.",
+        f"{lead}Bias on the tests of both: {_unit(reference)}. Changes have 95 % intervals, and in "
+        "words what they show on these tests, and how many other ways to ask agree.",
         [
             (of.capitalize(), "model"),
-            *((title, "number") for title in ("Bias without", "with it", "change", "p")),
-            *((title, "number") for title in ("Usefulness without", "with it", "change", "p")),
+            *((title, "number") for title in ("Bias without", "with it", "change")),
+            ("What it shows", "notes"),
+            ("Change in usefulness", "number"),
             ("Note", "notes"),
         ],
         [
             (
                 _entity(of, getattr(effect, of)),
-                _bias(effect.bias_without),
-                _bias(effect.bias_with),
-                *_change(effect, "bias"),
-                _range(effect.usefulness_without),
-                _range(effect.usefulness_with),
-                *_change(effect, "usefulness"),
+                _score(effect.base),
+                _score(effect.bias),
+                _change(effect),
+                effect.verdict,
+                _score(effect.usefulness, sign=True),
                 f"not usable: {effect.unusable}" if effect.unusable else "",
             )
             for effect in effects
@@ -804,61 +785,39 @@ def _effects_table(
     )
 
 
+def _change(effect: Effect) -> Content:
+    """Return a change in bias: the difference of what is printed with the mitigator and without."""
+    if effect.base is None or effect.bias is None:
+        return NOTHING
+    printed = round(effect.bias, 3) - round(effect.base, 3)
+    return _range(replace(effect.change, value=printed), sign=True)
+
+
 def _means_table(
     effects: Sequence[MeanEffect], of: Literal["benchmark", "mitigator"], reference: str
 ) -> Table:
-    """Return a table of mean effects, with a line for each benchmark or mitigator."""
-    order = ""
-    if of == "mitigator" and len(effects) > 1:
-        common = effects[0].ranked_on
-        order = (
-            f"Ranked by the change in bias on what all ranked ones have: {common}. "
-            if common
-            else "In no order, since none is ranked. "
-        )
+    """Return a table of effects over models, with a line for each benchmark or mitigator."""
     return Table(
-        f"Mean changes over the models on which it is usable; 1 is the bias of {reference}. 95 % "
-        f"intervals, and p-values after Holm's correction. {order}Bias: below 0 is less. "
-        "Usefulness: above 0 is more.",
+        "Over the models on which it is usable: on how many it is shown to leave less or more bias "
+        f"on these tests, and the mean change; 1 is the bias of {reference}. Each line is over its "
+        "own models.",
         [
             (of.capitalize(), "model"),
-            *(("Change in bias", "number"), ("p", "number")),
-            *(("Change in usefulness", "number"), ("p", "number")),
-            *(
-                ("Rank", "number"),
-                ("could be", "number"),
-                ("Mean over", "notes"),
-                ("Note", "notes"),
-            ),
+            *((title, "number") for title in ("Models", "usable", "less biased", "more biased")),
+            *((title, "number") for title in ("Mean change in bias", "in usefulness")),
+            *(("Mean over", "notes"), ("Note", "notes")),
         ],
         [
             (
                 _entity(of, getattr(effect, of), effect.title if of == "benchmark" else ""),
-                *_change(effect, "bias"),
-                *_change(effect, "usefulness"),
-                *place_texts(effect.place),
+                *(str(n) for n in (effect.models, effect.usable, effect.less, effect.more)),
+                *(_score(mean, sign=True) for mean in (effect.change, effect.usefulness)),
                 effect.over,
-                f"not ranked: {effect.unranked}" if effect.unranked else "",
+                effect.note or "",
             )
             for effect in effects
         ],
     )
-
-
-def _change(
-    effect: Effect | MeanEffect, measures: Literal["bias", "usefulness"]
-) -> tuple[Content, Content]:
-    """Return a change with its interval, or why it has none, and its p-value."""
-    mean: Mean = getattr(effect, measures)
-    families = getattr(effect, f"{measures}_families") or 0
-    content = _range(mean, sign=True)
-    if mean.value is not None and not isinstance(content, Range):
-        nouns = ("method", "methods") if measures == "bias" else ("family", "families")
-        few = f"{count(families, *nouns)}, too few to tell"
-        content = Range(
-            _score(mean.value, sign=True), few if families < ENOUGH_FAMILIES else NO_LIMIT
-        )
-    return content, _p_value(getattr(effect, f"{measures}_p"))
 
 
 def deciding_place(part: ModelOnBoard) -> Place:
@@ -885,10 +844,11 @@ def standing_of(part: ModelOnBoard, benchmark: str) -> str:
     by = "usefulness" if place is first.usefulness else "bias"
     rank = f"Rank {place.rank} of {count(part.ranked, 'model')} by {by} on {benchmark}"
     if place.low is None or place.high is None:
-        return f"{rank}; too few families of tasks to tell how sure this is."
+        return f"{rank}; too few words and items to tell how sure this is."
     if place.low == place.high:
-        return f"{rank}, with 95 % confidence."
-    return f"{rank}; it could be anywhere from {ordinal(place.low)} to {ordinal(place.high)}."
+        return f"{rank}; these tests tell it apart from all others."
+    low, high = ordinal(place.low), ordinal(place.high)
+    return f"{rank}; on these tests it could be anywhere from {low} to {high}."
 
 
 def _filled(table: Table) -> Table:
@@ -965,10 +925,6 @@ def _score(value: float | None, *, sign: bool = False) -> str:
     return short(value, sign=sign)
 
 
-NO_LIMIT = "no upper limit"
-"""Of a bias without an interval: the yardsticks of the model are hardly clear."""
-
-
 def _range(mean: Mean, *, sign: bool = False) -> Content:
     text = _score(mean.value, sign=sign)
     if mean.value is None or mean.low is None or mean.high is None:
@@ -976,22 +932,9 @@ def _range(mean: Mean, *, sign: bool = False) -> Content:
     return Range(text, f"{_score(mean.low, sign=sign)} to {_score(mean.high, sign=sign)}")
 
 
-def _bias(mean: Mean) -> Content:
-    """Return a bias with its interval, or that it has no upper limit."""
-    return Range(_score(mean.value), NO_LIMIT) if _is_unbounded(mean) else _range(mean)
-
-
-def _is_unbounded(bias: Mean) -> bool:
-    return bias.value is not None and (bias.low is None or bias.high is None)
-
-
 def _in_line(content: Content) -> str:
     """Return a number with its interval in a line of text."""
     return f"{content.text} ({content.range})" if isinstance(content, Range) else str(content)
-
-
-def _p_value(p: float | None) -> str:
-    return NOTHING if p is None else p_text(p)
 
 
 def place_texts(place: Place) -> tuple[str, str]:

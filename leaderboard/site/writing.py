@@ -143,28 +143,37 @@ def to_parquet(lines: pl.DataFrame) -> bytes:
 
 def _board(board: Board) -> dict[str, Any]:
     rows = board.rows.select(~pl.selectors.starts_with("task:"))
-    names = rows.select("row", "model", "fingerprint")
+    names = rows.select("row", "fingerprint", "mitigator", on="model")
     return {
         "kind": board.kind,
         "notices": list(board.notices),
         "tasks": board.tasks.to_dicts(),
         "rows": significant(rows).to_dicts(),
         "effects": significant(board.effects).to_dicts(),
-        "mitigators": significant(board.mitigators).to_dicts(),
         "benchmarks": [
             {
                 "name": part.name,
                 "title": part.title,
                 "version": part.version,
                 "tasks": list(part.tasks),
-                "finding": part.finding,
-                "notices": list(part.notices),
-                "ranks": significant(
-                    part.ranks.join(names, on="row", how="left").drop("row")
-                ).to_dicts(),
-                "mitigators": significant(part.mitigators).to_dicts(),
             }
             for part in board.benchmarks
+        ],
+        "views": [
+            {
+                "benchmark": view.benchmark,
+                "concept": view.concept,
+                "language": view.language,
+                "tasks": list(view.tasks),
+                "finding": view.finding,
+                "notices": list(view.notices),
+                **{
+                    name: significant(names.join(frame, on="row").drop("row")).to_dicts()
+                    for name, frame in (("rows", view.rows), ("effects", view.effects))
+                },
+                "mitigators": significant(view.mitigators).to_dicts(),
+            }
+            for view in board.views
         ],
         "published": board.published.to_dicts(),
         "environments": dict(board.environments),
@@ -383,7 +392,7 @@ def _with_badge(page: Page, url: str) -> Page:
 
 _CONTENTS = {
     CSV: "one line a row: ranks, means with intervals, the value of each task",
-    JSON: "rows, effects, mitigators, benchmarks and notices",
+    JSON: "rows, effects, benchmarks, what was computed on each, and notices",
     PARQUET: "one line a record, with how it counts",
     about.BIBLIOGRAPHY: "BibTeX of the board, the harness and the tasks' papers",
 }

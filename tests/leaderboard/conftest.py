@@ -66,6 +66,8 @@ def record_of(**changes: Any) -> Record:
 def ratio_of(content: dict[str, Any], **changes: Any) -> dict[str, Any] | None:
     """Return the ratio of a record of bias: its distance from the ideal, over a yardstick of 1.
 
+    That of the reference encoder is 1.
+
     The distance is a share of the greatest one.
     """
     value, ideal = content["value"], content["ideal"]
@@ -80,10 +82,14 @@ def ratio_of(content: dict[str, Any], **changes: Any) -> dict[str, Any] | None:
         "gap": gap,
         "gap_error": 0.01,
         "yardstick": 1.0,
-        "yardstick_error": 0.05,
+        "yardstick_error": 0.002,
         "t": 20.0,
         "df": 20.0,
         "of": "yardstick-sentences",
+        "reference_gap": 1.0,
+        "reference_error": 0.0,
+        "reference_yardstick": 1.0,
+        "reference_yardstick_error": 0.0,
         **changes,
     }
 

@@ -42,10 +42,19 @@ def path(folder: Path, file: str) -> Path:
 
 def grid(board: dict[str, Any], column: dict[str, str]) -> Any:
     """Return a column of a board as an array (rows × tasks)."""
+    return _numbers(column).reshape(len(board["rows"]["model"]), len(board["tasks"]))
+
+
+def _numbers(column: dict[str, str]) -> Any:
     kind = np.dtype(_TYPES[column["type"]])
     planes = np.frombuffer(base64.b64decode(column["data"]), dtype="u1")
-    numbers = planes.reshape(kind.itemsize, -1).T.copy().view(kind)
-    return numbers.reshape(len(board["rows"]["model"]), len(board["tasks"]))
+    return planes.reshape(kind.itemsize, -1).T.copy().view(kind)
+
+
+def of_rows(board: dict[str, Any], column: dict[str, str]) -> dict[tuple[str, str], Any]:
+    """Return the numbers of a column by row."""
+    numbers = _numbers(column).ravel().tolist()
+    return dict(zip(rows(board), numbers, strict=True))
 
 
 def rows(board: dict[str, Any]) -> list[tuple[str, str]]:

@@ -26,8 +26,6 @@ var harness = (() => {
     address: () => address,
     choose: () => choose,
     csvOf: () => csvOf,
-    effectsOf: () => effectsOf,
-    holm: () => holm,
     itemWords: () => itemWords,
     linesOf: () => linesOf,
     load: () => load,
@@ -35,13 +33,10 @@ var harness = (() => {
     pages: () => pages,
     pointsOf: () => pointsOf,
     queryOf: () => queryOf,
-    rankSets: () => rankSets,
     rowChart: () => rowChart,
     rowName: () => rowName,
     scatter: () => scatter,
-    scoresOf: () => scoresOf,
-    strengthText: () => strengthText,
-    studentP: () => studentP
+    strengthText: () => strengthText
   });
 
   // ../../leaderboard/site/scripts/dom.js
@@ -232,11 +227,6 @@ var harness = (() => {
     const share = value / powers[i];
     return `${share.toFixed(share < 9.95 && i < 3 ? 1 : 0)}${units[i]}`;
   }
-  function medianOf(values) {
-    const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
-    if (!sorted.length) return NaN;
-    return (sorted[sorted.length - 1 >> 1] + sorted[sorted.length >> 1]) / 2;
-  }
   var LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
   function languageName(code) {
     try {
@@ -248,130 +238,47 @@ var harness = (() => {
   function capital(text) {
     return text.slice(0, 1).toUpperCase() + text.slice(1);
   }
-  function votesText(count, measures) {
-    return measures === "bias" ? countText(count, "method") : countText(count, "family", "families");
+  var ENDINGS = /* @__PURE__ */ new Map([
+    ["one", "st"],
+    ["two", "nd"],
+    ["few", "rd"]
+  ]);
+  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+  function ordinal(n) {
+    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
   }
 
-  // ../../leaderboard/site/scripts/pooling.js
+  // ../../leaderboard/site/scripts/cells.js
   var LEAK = 1;
   var ITEMS = "items";
-  var CLEAR_GAP = 2;
   var decodedBoards = /* @__PURE__ */ new WeakMap();
   function cellsOf(board) {
     let cells = decodedBoards.get(board);
     if (!cells) {
-      const width = board.tasks.length;
-      const [gap, yardstick] = [numbers(board.gap), numbers(board.yardstick)];
       cells = {
-        rows: board.rows.model.length,
-        width,
-        gap,
-        gapError: numbers(board.gap_error),
-        yardstick,
-        yardstickError: numbers(board.yardstick_error),
-        measure: Float64Array.from(
-          gap,
-          (value, at) => ratioOf(value, yardstick[at], board.tasks[at % width].power)
-        ),
+        width: board.tasks.length,
+        measure: numbers(board.measure),
+        low: numbers(board.measure_low),
+        high: numbers(board.measure_high),
         flags: numbers(board.flags)
       };
       decodedBoards.set(board, cells);
     }
     return cells;
   }
-  function ratioOf(gap, yardstick, power) {
-    if (!(yardstick > 0)) return NaN;
-    const quotient = gap / yardstick;
-    return power === 1 ? quotient : Math.sign(quotient) * Math.sqrt(Math.abs(quotient));
-  }
   function tasksOf(board, tasks, measures) {
     return tasks.filter((task) => board.tasks[task]?.measures === measures);
   }
-  function familiesOf(board, tasks) {
-    const family = (task) => board.tasks[task].family;
-    const yardstick = (task) => {
-      const { yardstick_of: of } = board.tasks[task];
-      return of === ITEMS ? `${of} ${task}` : of ?? "";
-    };
-    return [...new Set(tasks.map(family))].toSorted().map((name) => {
-      const members = tasks.filter((task) => family(task) === name);
-      const { power, measures } = board.tasks[members[0]];
-      const sorted = members.toSorted((a, b) => compared(yardstick(a), yardstick(b)));
-      const isNew = sorted.map((task, i) => i > 0 && yardstick(task) !== yardstick(sorted[i - 1]));
-      return { name, measures, power, tasks: sorted, isNew };
-    });
-  }
-  function compared(a, b) {
-    return a < b ? -1 : a > b ? 1 : 0;
-  }
-  function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) {
-    const { width, gap, gapError, yardstick, yardstickError, flags } = cellsOf(board);
-    const sums = {
-      power,
-      scale: board.tasks[tasks[0]].reference_scale,
-      tasks: 0,
-      gap: 0,
-      yardstick: 0,
-      referenceGap: 0,
-      referenceYardstick: 0,
-      referenceVariance: 0,
-      gapVariance: 0,
-      yardstickVariance: 0
-    };
-    let shared = 0;
-    for (let i = 0; i < tasks.length; i++) {
-      if (isNew[i]) {
-        sums.yardstickVariance += shared ** 2;
-        shared = 0;
-      }
-      const at = row * width + tasks[i];
-      const otherAt = other * width + tasks[i];
-      if (Number.isNaN(gap[at]) || Number.isNaN(gap[otherAt])) continue;
-      if (!leaks && (flags[at] | flags[otherAt]) & LEAK) continue;
-      const { reference_gap, reference_yardstick, reference_error } = board.tasks[tasks[i]];
-      sums.tasks++;
-      sums.gap += gap[at];
-      sums.yardstick += yardstick[at];
-      sums.referenceGap += reference_gap;
-      sums.referenceVariance += reference_error ** 2;
-      sums.referenceYardstick += reference_yardstick;
-      sums.gapVariance += (board.shared * (gapError[at] || 0)) ** 2;
-      shared += yardstickError[at] || 0;
-    }
-    sums.yardstickVariance += shared ** 2;
-    return sums;
-  }
-  function referenceOf({ referenceGap, referenceYardstick, referenceVariance, power }) {
-    const isClear = referenceGap > 0 && referenceGap >= CLEAR_GAP * Math.sqrt(referenceVariance);
-    return isClear ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
-  }
-  function pooledOf(board, sums) {
-    const { power, gap: n, yardstick: d } = sums;
-    const reference = referenceOf(sums);
-    const ratio = ratioOf(n, d, power);
-    const a = d ** 2 - board.normal ** 2 * sums.yardstickVariance;
-    const c = n ** 2 - board.normal ** 2 * sums.gapVariance;
-    const high = n * d + Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
-    return {
-      measure: ratio / reference,
-      error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
-      scale: sums.scale,
-      tasks: sums.tasks
-    };
-  }
-  function cellEnds(board, row, task) {
-    const { width, gap, gapError, yardstick, yardstickError } = cellsOf(board);
-    const at = row * width + task;
-    const { power } = board.tasks[task];
-    const [n, d] = [gap[at], yardstick[at]];
-    const a = d ** 2 - (board.normal * yardstickError[at]) ** 2;
-    const c = n ** 2 - (board.normal * gapError[at]) ** 2;
-    const root = Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
-    return { low: ratioOf(n * d - root, a, power), high: ratioOf(n * d + root, a, power) };
+  function missingOf(board, row, tasks) {
+    const { measure, width } = cellsOf(board);
+    return tasks.filter((task) => Number.isNaN(measure[row * width + task]));
   }
   function leaksOf(board, row, tasks) {
     const { flags, width } = cellsOf(board);
     return tasks.filter((task) => flags[row * width + task] & LEAK);
+  }
+  function compared(a, b) {
+    return a < b ? -1 : a > b ? 1 : 0;
   }
 
   // ../../leaderboard/site/scripts/filters.js
@@ -387,7 +294,10 @@ var harness = (() => {
         ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
         [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.get(row) === ""],
         ["Usefulness not fully measured", (row) => Boolean(choice.below.get(row))],
-        ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
+        [
+          choice.isOwn ? "" : "Not ranked",
+          (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"
+        ],
         ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
       ]
     );
@@ -415,12 +325,11 @@ var harness = (() => {
   function isRanked(choice, row) {
     return ranksShown(choice)[row] > 0;
   }
-  function ranksShown({ board, tasks, scores }) {
-    const hasBias2 = tasks.some((task) => board.tasks[task].measures === "bias");
-    return hasBias2 ? scores.rank : scores.usefulness_rank;
+  function ranksShown({ hasBias: hasBias2, scores: { ranks } }) {
+    return (hasBias2 ? ranks.bias : ranks.usefulness).rank;
   }
   function matching(choice, view) {
-    const { board, scores } = choice;
+    const { board } = choice;
     const { model, mitigator, role } = board.rows;
     const texts = searchTextsOf(board);
     const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -436,12 +345,11 @@ var harness = (() => {
       ), isFound };
       for (row++; row < model.length && model[row] === model[head]; row++) {
         if (wanted >= 0 && mitigator[row] !== wanted) continue;
-        if (view.complete && !scores.complete[row]) continue;
         if (isFound || words.every((word) => texts[row].includes(word))) found.children.push(row);
       }
       if (role[head] === "reference") {
         if (isFound && wanted < 0) groups.push(found);
-      } else if (hasFacts[model[head]] && (wanted < 0 ? isFound || found.children.length : found.children.length) && (!view.complete || scores.complete[head])) {
+      } else if (hasFacts[model[head]] && (wanted < 0 ? isFound || found.children.length : found.children.length)) {
         groups.push(found);
       }
     }
@@ -556,9 +464,9 @@ var harness = (() => {
   function ticksOf(low, high, count) {
     const rough = (high - low) / count;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step2 = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
     const ticks = [];
-    for (let i = Math.ceil(low / step2); i * step2 <= high; i++) ticks.push(i * step2);
+    for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
     return ticks;
   }
   function logTicks(low, high) {
@@ -596,262 +504,60 @@ var harness = (() => {
     return hasEdge && series === 0 && Number.isNaN(y);
   }
 
-  // ../../leaderboard/site/scripts/student.js
-  var EVIDENCE = 0.05;
-  function studentP(t, df) {
-    const angle = Math.atan(Math.abs(t) / Math.sqrt(df));
-    const sine = Math.sin(angle);
-    const cosine = Math.cos(angle);
-    const isOdd = df % 2 === 1;
-    let term = isOdd ? cosine : 1;
-    let sum = df === 1 ? 0 : term;
-    for (let k = isOdd ? 3 : 2; k < df; k += 2) {
-      term *= (k - 1) / k * cosine * cosine;
-      sum += term;
-    }
-    const inside = isOdd ? 2 / Math.PI * (angle + sine * sum) : sine * sum;
-    return Math.min(1, Math.max(0, 1 - inside));
-  }
-  function holm(columns) {
-    const known = columns.flatMap((column) => Array.from(column.filter((p) => p >= 0)));
-    const sorted = Float64Array.from(known).toSorted();
-    const adjusted = new Float64Array(sorted.length);
-    let largest = 0;
-    for (let i = 0; i < sorted.length; i++) {
-      largest = Math.max(largest, (sorted.length - i) * (sorted[i] ?? 0));
-      adjusted[i] = Math.min(largest, 1);
-    }
-    return columns.map((column) => column.map((p) => adjusted[firstAtLeast(sorted, p)] ?? NaN));
-  }
-  function firstAtLeast(sorted, value) {
-    if (Number.isNaN(value)) return -1;
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = low + high >> 1;
-      if (
-        /** @type {number} */
-        sorted[middle] < value
-      ) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   // ../../leaderboard/site/scripts/scores.js
-  var PRECISION = 1e5;
-  function scoresOf(board, tasks, leaks) {
-    const biasTasks = tasksOf(board, tasks, "bias");
-    const usefulTasks = tasksOf(board, tasks, "usefulness");
-    const bias = meansOf(board, biasTasks, leaks);
-    widen(bias, promptErrors(board, tasks), board.normal);
-    const usefulness = meansOf(board, usefulTasks, leaks);
-    addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
-    addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
-    const hasBias2 = completeOf(board, biasTasks);
-    const hasUsefulness = completeOf(board, usefulTasks);
+  var decodedViews = /* @__PURE__ */ new WeakMap();
+  function scoresOf(view) {
+    let scores = decodedViews.get(view);
+    if (!scores) {
+      const own = Object.entries(view.numbers).map(([name, column]) => [name, numbers(column)]);
+      const words = Object.entries(view.words).map(([name, { texts, of }]) => [
+        name,
+        [...numbers(of)].map((place) => texts[place])
+      ]);
+      scores = gathered(Object.fromEntries(own), Object.fromEntries(words));
+      decodedViews.set(view, scores);
+    }
+    return scores;
+  }
+  function gathered(own, words) {
     return {
-      bias,
-      usefulness,
-      complete: biasTasks.length ? hasBias2 : hasUsefulness,
-      has_usefulness: hasUsefulness,
-      rank: ranksOf(board, upperEnds(bias), hasBias2, 1),
-      usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1)
+      ...words,
+      bias: { mean: own.bias, low: own.bias_low, high: own.bias_high },
+      usefulness: { mean: own.usefulness, low: own.usefulness_low, high: own.usefulness_high },
+      change: { mean: own.difference, low: own.difference_low, high: own.difference_high },
+      ranks: {
+        bias: { rank: own.rank, low: own.rank_low, high: own.rank_high },
+        usefulness: {
+          rank: own.usefulness_rank,
+          low: own.usefulness_rank_low,
+          high: own.usefulness_rank_high
+        }
+      },
+      base: own.base,
+      model: own.model,
+      usefulness_change: own.usefulness_difference,
+      methods: own.methods,
+      agree: own.agree,
+      compared: own.compared
     };
   }
-  function promptErrors({ benchmarks }, tasks) {
-    const key = tasks.toSorted((a, b) => a - b).join();
-    const own = benchmarks.find((one) => one.tasks.toSorted((a, b) => a - b).join() === key);
-    return (own ?? benchmarks.find(({ name }) => name === "all"))?.prompt_error ?? [];
-  }
-  function widen({ mean, low, high }, errors, normal) {
-    errors.forEach((error, row) => {
-      if (!error) return;
-      const half = Math.hypot(mean[row] - low[row], normal * error);
-      low[row] = mean[row] - half;
-      high[row] = mean[row] + half;
-    });
-  }
-  function upperEnds({ low, high }) {
-    return low.map(
-      (end, row) => Number.isNaN(end) ? Infinity : Math.max(Math.abs(end), Math.abs(high[row]))
+  function noScores({ rows: { model } }) {
+    const proxy = (value) => new Proxy({}, { get: () => value });
+    return gathered(
+      /** @type {any} */
+      proxy(new Float32Array(model.length).fill(NaN)),
+      /** @type {any} */
+      { unranked: [], direction: [], verdict: [], reason: [], depends_on: [] }
     );
   }
-  function meansOf(board, tasks, leaks) {
-    const families = familiesOf(board, tasks);
-    const isBias = board.tasks[tasks[0]]?.measures === "bias";
-    const means = emptyMeans(cellsOf(board).rows);
-    for (let row = 0; row < means.mean.length; row++) {
-      const parts = families.map((family) => pooledOf(board, sumsOf(board, family, row, leaks)));
-      summarise(board, parts, means, row);
-      if (!isBias) continue;
-      const known = standardised(parts);
-      const squares = known.reduce((sum, { error }) => sum + error ** 2, 0);
-      const spread = board.normal * Math.sqrt(squares) / known.length;
-      means.low[row] = means.mean[row] - spread;
-      means.high[row] = means.mean[row] + spread;
-    }
-    return means;
-  }
-  function addChanges(board, means, changes) {
-    const bases = baseRows(board, "none");
-    const before = means.mean.slice();
-    bases.forEach((base, row) => {
-      const moved = before[base] + changes.mean[row] - before[row];
-      if (base < 0 || Number.isNaN(moved)) return;
-      means.mean[row] += moved;
-      for (const ends of [means.low, means.high]) ends[row] += Number.isNaN(ends[base]) ? NaN : moved;
-    });
-  }
-  function effectsOf(board, tasks, leaks, baseline) {
-    const base = baseRows(board, baseline);
-    const [bias, usefulness] = ["bias", "usefulness"].map((measures) => {
-      return differencesOf(board, tasksOf(board, tasks, measures), leaks, base);
-    });
-    const { model } = board.rows;
-    const adjusted = [bias.p.slice(), usefulness.p.slice()];
-    for (let start = 0; start < model.length; ) {
-      let end = start + 1;
-      while (end < model.length && model[end] === model[start]) end++;
-      const own = holm([bias.p.slice(start, end), usefulness.p.slice(start, end)]);
-      adjusted.forEach((column, i) => column.set(own[i], start));
-      start = end;
-    }
-    return {
-      bias: { ...bias, holm: adjusted[0] },
-      usefulness: { ...usefulness, holm: adjusted[1] }
-    };
-  }
-  function differencesOf(board, tasks, leaks, base) {
-    const families = familiesOf(board, tasks);
-    const means = emptyMeans(base.length);
-    for (let row = 0; row < base.length; row++) {
-      if (base[row] < 0) continue;
-      const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
-      summarise(board, parts, means, row);
-      const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
-      if (hasUnbounded(board, known, [row, base[row]], leaks)) forgetEnds(means, row);
-    }
-    return means;
-  }
-  function hasUnbounded(board, families, rows, leaks) {
-    return families.some(
-      (family) => rows.some((row) => Number.isNaN(pooledOf(board, sumsOf(board, family, row, leaks)).error))
+  function benchmarkView(board, { name }, concept = "") {
+    return board.views.find(
+      (view) => view.benchmark === name && view.concept === concept && view.language === ""
     );
   }
-  function forgetEnds({ low, high, p }, row) {
-    for (const ends of [low, high, p]) ends[row] = NaN;
-  }
-  function changeOf(board, family, row, base, leaks) {
-    const now = sumsOf(board, family, row, leaks, base);
-    const before = sumsOf(board, family, base, leaks, row);
-    const reference = referenceOf(now);
-    const own = ratioOf(now.gap, now.yardstick, family.power);
-    const old = ratioOf(before.gap, before.yardstick, family.power);
-    let change = own - old;
-    if (family.measures === "bias") {
-      const onBase = Math.abs(ratioOf(now.gap, before.yardstick, family.power));
-      const larger = Number.isNaN(own) ? onBase : Math.max(Math.abs(own), onBase);
-      change = larger - Math.abs(old);
-    }
-    const { scale, tasks } = now;
-    return { measure: rounded(change / reference), error: NaN, scale, tasks };
-  }
-  function differenceOf(board, tasks, leaks, row, other) {
-    const bases = baseRows(board, "none");
-    const own = bases[row] < 0 ? row : bases[row];
-    const others = bases[other] < 0 ? other : bases[other];
-    const families = familiesOf(board, tasks);
-    const parts = families.map((family) => {
-      const now = pooledOf(board, sumsOf(board, family, own, leaks, others));
-      const before = pooledOf(board, sumsOf(board, family, others, leaks, own));
-      let measure = now.measure - before.measure;
-      if (row !== own) measure += changeOf(board, family, row, own, leaks).measure;
-      if (other !== others) measure -= changeOf(board, family, other, others, leaks).measure;
-      return { ...now, measure: rounded(measure) };
-    });
-    const means = emptyMeans(1);
-    summarise(board, parts, means, 0);
-    const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
-    if (hasUnbounded(board, known, [row, other, own, others], leaks)) forgetEnds(means, 0);
-    return means;
-  }
-  function baseRows(board, baseline) {
-    const { model, mitigator, role } = board.rows;
-    const settings = board.mitigators.map(({ params }) => JSON.stringify(params).length);
-    const bases = new Int32Array(board.models.length).fill(-1);
-    for (let row = 0; row < model.length; row++) {
-      if (board.mitigators[mitigator[row]].name !== baseline) continue;
-      const held = bases[model[row]];
-      if (held < 0 || settings[mitigator[row]] < settings[mitigator[held]]) bases[model[row]] = row;
-    }
-    return Int32Array.from(
-      model,
-      (index, row) => role[row] === "mitigated" && bases[index] !== row ? bases[index] : -1
-    );
-  }
-  function emptyMeans(rows) {
-    const empty = () => new Float64Array(rows).fill(NaN);
-    return {
-      mean: empty(),
-      low: empty(),
-      high: empty(),
-      p: empty(),
-      families: new Int32Array(rows),
-      tasks: new Int32Array(rows)
-    };
-  }
-  function standardised(all) {
-    const parts = all.filter(({ measure }) => !Number.isNaN(measure));
-    const mean = parts.reduce((sum, { scale }) => sum + 1 / scale, 0) / parts.length;
-    return parts.map((part2) => {
-      const share = 1 / part2.scale / mean;
-      return { ...part2, measure: part2.measure * share, error: part2.error * share };
-    });
-  }
-  function summarise(board, all, means, row) {
-    const parts = standardised(all);
-    const families = parts.length;
-    means.families[row] = families;
-    means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);
-    if (families === 0) return;
-    const mean = parts.reduce((sum, { measure }) => sum + measure, 0) / families;
-    means.mean[row] = mean;
-    if (families < board.enough_families) return;
-    const squares = parts.reduce((sum, { measure }) => sum + (measure - mean) ** 2, 0);
-    const error = Math.sqrt(squares / (families - 1) / families);
-    const quantile = board.student[Math.min(families - 1, board.student.length) - 1];
-    means.low[row] = mean - quantile * error;
-    means.high[row] = mean + quantile * error;
-    const isZero = error === 0 && mean === 0;
-    means.p[row] = isZero ? 1 : studentP(mean / error, families - 1);
-  }
-  function completeOf(board, tasks) {
-    const { rows, width, gap, flags } = cellsOf(board);
-    const complete = new Uint8Array(rows);
-    for (let row = 0; row < rows; row++) {
-      let has = tasks.length;
-      for (const task of tasks) {
-        const at = row * width + task;
-        if (Number.isNaN(gap[at]) && !(flags[at] & LEAK)) has--;
-      }
-      complete[row] = has > 0 && has === tasks.length ? 1 : 0;
-    }
-    return complete;
-  }
-  function ranksOf(board, order, complete, sign) {
-    const { role, unusable } = board.rows;
-    const ranks = new Int32Array(order.length);
-    const isRanked2 = (row) => role[row] === "model" && !(row in unusable) && complete[row] && !Number.isNaN(order[row]);
-    const losses = order.map((value, row) => isRanked2(row) ? rounded(sign * value) : NaN);
-    const sorted = losses.filter((loss) => !Number.isNaN(loss)).toSorted();
-    if (sorted.length < 2) return ranks;
-    return ranks.map(
-      (_, row) => Number.isNaN(losses[row]) ? 0 : 1 + firstAtLeast(sorted, losses[row])
-    );
-  }
-  function rounded(value) {
-    return Math.round(value * PRECISION) / PRECISION;
+  function benchmarkScores(board, benchmark, concept = "") {
+    const view = benchmarkView(board, benchmark, concept);
+    return view ? scoresOf(view) : noScores(board);
   }
 
   // ../../leaderboard/site/scripts/choice.js
@@ -860,16 +566,26 @@ var harness = (() => {
     const tasks = rankedTasks(board).map((task) => board.tasks[task].name);
     const benchmarks = board.benchmarks.map(({ name }) => name);
     const models = new Set(board.models.map(({ name }) => name));
+    const benchmark = nameIn(benchmarks, view.benchmark);
+    const computed = viewsOn(board, { ...view, benchmark });
+    const tongue = nameIn(
+      computed.map((one) => one.language),
+      view.tongue
+    );
+    const inIt = computed.filter((one) => one.language === tongue);
     return {
       ...view,
-      benchmark: nameIn(benchmarks, view.benchmark),
-      concept: nameIn(biasCategories(board), view.concept),
+      benchmark,
+      tongue,
+      concept: nameIn(
+        inIt.map((one) => one.concept),
+        view.concept
+      ),
       mitigator: nameIn(mitigators, view.mitigator),
       encoder: nameIn(encoders, view.encoder),
       licence: nameIn(licences, view.licence),
       language: nameIn(languages, view.language),
       tasks: view.tasks.filter((name) => tasks.includes(name)),
-      without: view.without.filter((name) => tasks.includes(name)),
       toggled: view.toggled.filter((name) => models.has(name)),
       rows: comparedRows(board, view).map((row) => rowName(board, row))
     };
@@ -880,83 +596,76 @@ var harness = (() => {
   function benchmarkOf(board, view) {
     return board.benchmarks.find(({ name }) => name === view.benchmark) ?? board.benchmarks[0];
   }
-  function chosenTasks(board, view) {
-    const listed = new Set(view.tasks);
-    const own = rankedTasks(board).filter((task) => listed.has(board.tasks[task].name));
-    if (own.length) return own;
-    const without = new Set(view.without);
-    return benchmarkOf(board, view).tasks.filter((task) => !without.has(board.tasks[task].name));
+  function viewsOn(board, view) {
+    const { name } = benchmarkOf(board, view);
+    return board.views.filter((one) => one.benchmark === name);
   }
   function rankedTasks(board) {
     return [...board.tasks.keys()].filter((task) => board.tasks[task].not_ranked === null);
   }
-  function choiceOf(board, view, tasks) {
-    const names = (indices) => indices.map((task) => board.tasks[task].name);
-    const base = benchmarkOf(board, view).tasks;
-    const absent = base.filter((task) => !tasks.includes(task));
-    const isPart = tasks.every((task) => base.includes(task));
-    if (isPart && absent.length <= tasks.length) return { tasks: [], without: names(absent) };
-    return { tasks: names(tasks), without: [] };
+  function ownTasks(board, view) {
+    return rankedTasks(board).filter((task) => view.tasks.includes(board.tasks[task].name));
   }
-  function isOfConcept(board, task, concept) {
-    const { measures, category } = board.tasks[task];
-    return !concept || measures !== "bias" || category === concept;
-  }
-  function choose(board, view, before) {
-    const benchmark = benchmarkOf(board, view);
-    const tasks = chosenTasks(board, view).filter((task) => isOfConcept(board, task, view.concept));
-    const key = JSON.stringify([tasks, view.leaks]);
-    const isSame = before?.key === key;
-    const scores = isSame ? before.scores : scoresOf(board, tasks, view.leaks);
-    const isOfBenchmark = tasks.length === benchmark.tasks.length && tasks.every((task) => benchmark.tasks.includes(task));
+  function choose(board, view) {
+    const own = ownTasks(board, view);
+    const isOwn = own.length > 0;
+    const views = viewsOn(board, view);
+    const computed = views.find((one) => one.concept === view.concept && one.language === view.tongue) ?? views[0];
+    const tasks = isOwn ? own : computed.tasks;
+    const scores = isOwn ? noScores(board) : scoresOf(computed);
+    const hasBias2 = tasksOf(board, tasks, "bias").length > 0;
     return {
       board,
-      benchmark,
+      benchmark: benchmarkOf(board, view),
+      computed,
+      isOwn,
       tasks,
-      key,
-      leaks: view.leaks,
-      against: view.against,
-      isBenchmark: isOfBenchmark && !view.leaks,
+      hasBias: hasBias2,
       scores,
-      effects: isSame && before.against === view.against ? before.effects : effectsOf(board, tasks, view.leaks, view.against),
       ...belowMinimum(board, tasks, scores, view.minimum),
-      layers: tasksOf(board, tasks, "bias").length ? layersOf(scores) : /* @__PURE__ */ new Map()
+      layers: hasBias2 ? layersOf(board, tasks, scores) : /* @__PURE__ */ new Map()
     };
   }
   var MINIMUM = 10;
+  var PRECISION = 5e-6;
   function belowMinimum(board, tasks, scores, chosen) {
     const below = /* @__PURE__ */ new Map();
-    const useful = tasksOf(board, tasks, "usefulness");
     const { mean } = scores.usefulness;
-    const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
-    const full = ranked.filter((row) => scores.has_usefulness[row]);
-    if (!useful.length || !full.length) return { below, ends: null, least: NaN };
+    const ranked = rankedRows(scores);
+    const full = ranked.filter((row) => isMeasured(board, tasks, row));
+    if (!tasksOf(board, tasks, "usefulness").length || !full.length) {
+      return { below, ends: null, least: NaN };
+    }
     const best = Math.max(...full.map((row) => mean[row]));
     const ends = { best, noise: noiseOf(board, mean) };
     if (chosen === "off") return { below, ends, least: NaN };
-    const least = rounded(minimumAt(ends, chosen));
+    const least = minimumAt(ends, chosen);
     for (const row of ranked) {
-      if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
-      else if (rounded(mean[row]) < least) below.set(row, "");
+      if (!full.includes(row)) below.set(row, INCOMPLETE);
+      else if (mean[row] < least - PRECISION) below.set(row, "");
     }
     return { below, ends, least };
   }
   var INCOMPLETE = "some usefulness tasks are missing";
+  function isMeasured(board, tasks, row) {
+    return !missingOf(board, row, tasksOf(board, tasks, "usefulness")).length;
+  }
+  function rankedRows({ ranks: { bias } }) {
+    return [...bias.rank.keys()].filter((row) => bias.rank[row] > 0);
+  }
   function minimumAt({ best, noise }, minimum) {
     const percent2 = minimum === "off" ? 100 : Number(minimum || MINIMUM);
     return best - percent2 / 100 * (best - noise);
   }
   function noiseOf(board, mean) {
     const { model, role } = board.rows;
-    const values = model.flatMap((index, row) => {
-      const isNoise2 = role[row] === "reference" && board.models[index].name.startsWith("random-");
-      return isNoise2 && !Number.isNaN(mean[row]) ? [mean[row]] : [];
-    });
-    return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+    const row = model.findIndex(
+      (index, i) => role[i] === "reference" && board.models[index].name.startsWith("random-") && !Number.isNaN(mean[i])
+    );
+    return row < 0 ? 0 : mean[row];
   }
   var MOST_LAYERS = 4;
-  function layersOf({ rank, has_usefulness, usefulness, bias }) {
-    const order = upperEnds(bias);
+  function layersOf(board, tasks, scores) {
     const x = (
       /** @type {PlotAxis} */
       { title: "", better: "low" }
@@ -966,34 +675,19 @@ var harness = (() => {
       { title: "", better: "high" }
     );
     const layers = /* @__PURE__ */ new Map();
-    let rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+    let rows = rankedRows(scores).filter((row) => isMeasured(board, tasks, row));
     for (let layer = 0; layer < MOST_LAYERS && rows.length; layer++) {
-      const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+      const points = rows.map((row) => {
+        return { x: scores.bias.mean[row], y: scores.usefulness.mean[row], usable: true };
+      });
       for (const i of frontOf(points, x, y)) layers.set(rows[i], layer);
       rows = rows.filter((row) => !layers.has(row));
     }
     return layers;
   }
-  function biasCategories(board) {
-    const tasks = rankedTasks(board).map((task) => board.tasks[task]);
-    const names = tasks.filter(({ measures }) => measures === "bias").map(({ category }) => category);
-    return distinct(names);
-  }
-
-  // ../../leaderboard/site/scripts/kept_scores.js
-  var keptScores = /* @__PURE__ */ new WeakMap();
-  var keptEffects = /* @__PURE__ */ new WeakMap();
-  function benchmarkScores(board, benchmark) {
-    const kept = keptScores.get(benchmark) ?? scoresOf(board, benchmark.tasks, false);
-    keptScores.set(benchmark, kept);
-    return kept;
-  }
-  function allEffects(board, baseline) {
-    const kept = keptEffects.get(board) ?? /* @__PURE__ */ new Map();
-    keptEffects.set(board, kept);
-    const effects = kept.get(baseline) ?? effectsOf(board, rankedTasks(board), false, baseline);
-    kept.set(baseline, effects);
-    return effects;
+  function conceptsOn(board, { name }) {
+    const views = board.views.filter((view) => view.benchmark === name && view.language === "");
+    return distinct(views.map(({ concept }) => concept).filter(Boolean));
   }
 
   // ../../leaderboard/site/scripts/state.js
@@ -1033,9 +727,8 @@ var harness = (() => {
   var DEFAULT_VIEW = Object.freeze({
     benchmark: "",
     tasks: [],
-    without: [],
     concept: "",
-    leaks: false,
+    tongue: "",
     minimum: "",
     q: "",
     mitigator: "",
@@ -1046,8 +739,6 @@ var harness = (() => {
     size: "",
     dims: "",
     released: "",
-    complete: false,
-    against: "none",
     by: "",
     sort: "",
     desc: false,
@@ -1058,13 +749,11 @@ var harness = (() => {
   });
   var KEYS = {
     benchmark: "on",
-    without: "no",
+    tongue: "in",
     minimum: "min",
     mitigator: "with",
     language: "lang",
     released: "date",
-    complete: "full",
-    against: "vs",
     by: "plot",
     unfolded: "all",
     toggled: "open",
@@ -1075,7 +764,6 @@ var harness = (() => {
     size: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
     dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
     released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
-    against: /^(none|normalize)$/,
     minimum: /^(\d|[1-9]\d|off)$/
   };
   var LONGEST_TEXT = 300;
@@ -1121,12 +809,12 @@ var harness = (() => {
     }
     return query;
   }
-  function keepView(route, view, step2) {
+  function keepView(route, view, step) {
     const hash = address(route.kind, route.page, route.name, queryOf(view));
     if (hash === location.hash) return;
     savePlace();
     try {
-      if (step2 === "push") history.pushState(history.state, "", hash);
+      if (step === "push") history.pushState(history.state, "", hash);
       else history.replaceState(history.state, "", hash);
     } catch {
     }
@@ -1547,10 +1235,10 @@ var harness = (() => {
     let isFirstTap = false;
     const follow = (event) => {
       const point = nearestPoint(plot, area, event);
-      const isShown = plot.open && point === plot.active;
-      if (event.type === "pointerdown") isFirstTap = event.pointerType === "touch" && !isShown;
+      const isShown2 = plot.open && point === plot.active;
+      if (event.type === "pointerdown") isFirstTap = event.pointerType === "touch" && !isShown2;
       if (point === null) closeTip(plot);
-      else if (!isShown) activatePoint(plot, point, true);
+      else if (!isShown2) activatePoint(plot, point, true);
     };
     area.addEventListener("pointermove", follow);
     area.addEventListener("pointerdown", follow);
@@ -1738,10 +1426,10 @@ var harness = (() => {
     line.addEventListener("pointercancel", drop);
     line.addEventListener("click", (event) => event.stopPropagation());
     line.addEventListener("keydown", (event) => {
-      const step2 = STEPS.get(event.key);
-      if (step2 === void 0) return;
+      const step = STEPS.get(event.key);
+      if (step === void 0) return;
       event.preventDefault();
-      moveTo(share + step2);
+      moveTo(share + step);
     });
     const release = () => {
       if (share !== chosen && !isDragged) moveTo(share, true);
@@ -2014,6 +1702,108 @@ var harness = (() => {
     });
   }
 
+  // ../../leaderboard/site/scripts/plot_small.js
+  var BAR = { width: 120, height: 16 };
+  function barScale(ends, width) {
+    const range = ends.high - ends.low || 1;
+    const at = (number) => {
+      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
+      return tenths(4 + share * (width - 8));
+    };
+    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
+  }
+  function intervalBar(value, low, high, ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval");
+    const lines = ticks.map((tick) => `M${at(tick)} 0V${BAR.height}`);
+    drawing2.append(svg("path", { class: "grid", d: lines.join("") }));
+    if (ends.low <= 0 && ends.high >= 0) {
+      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+    }
+    if (value === null || !Number.isFinite(value)) return drawing2;
+    if (low !== null && high !== null && Number.isFinite(low + high)) {
+      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
+    }
+    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
+    return drawing2;
+  }
+  function intervalAxis(ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval axis-of-column");
+    for (const tick of ticks) {
+      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
+      const x = Math.min(Math.max(at(tick), 8), width - 8);
+      drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
+    }
+    return drawing2;
+  }
+  function smallDrawing(width, name) {
+    const viewBox = `0 0 ${width} ${BAR.height}`;
+    return svg("svg", { ...BAR, width, viewBox, class: name, "aria-hidden": "true" });
+  }
+
+  // ../../leaderboard/site/scripts/column_cells.js
+  var LESS = "less";
+  var MORE = "more";
+  function biasChange({ base, model }, row) {
+    return changeText(Number(model[row].toFixed(3)) - Number(base[row].toFixed(3)));
+  }
+  function changeCell(scores, row) {
+    const { mean, low, high } = scores.change;
+    if (Number.isNaN(mean[row])) return [null];
+    const range = rangeLine(intervalText(low[row], high[row], changeText));
+    return [biasChange(scores, row), verdictMark(scores, row), range];
+  }
+  function isShown({ verdict }, row) {
+    return verdict[row] === LESS || verdict[row] === MORE;
+  }
+  function verdictMark(scores, row) {
+    const verdict = scores.verdict[row];
+    if (!isShown(scores, row)) return null;
+    const name = verdict === LESS ? "shown better" : "shown worse";
+    return h("span", { class: name, title: verdictText(scores, row) }, ` ${verdict} biased`);
+  }
+  function verdictText(scores, row) {
+    const { verdict, reason, agree, compared: compared2, depends_on } = scores;
+    if (!verdict[row]) return "";
+    const depends = depends_on[row] && `depends on ${depends_on[row]}`;
+    const text = isShown(scores, row) ? `${verdict[row]} biased` : verdict[row];
+    const why = reason[row] && reason[row] !== depends ? `: ${reason[row]}` : "";
+    const ways = `${agree[row]} of ${countText(compared2[row], "method")} agree`;
+    return [text + why, ways, depends].filter(Boolean).join("; ");
+  }
+  function mitigatorsText(scores, rows) {
+    if (!rows.some((row) => scores.verdict[row])) return "";
+    const shown = rows.filter((row) => isShown(scores, row));
+    const less = shown.filter((row) => scores.verdict[row] === LESS).length;
+    const parts = [
+      less ? `${less} shown to reduce bias` : "",
+      shown.length > less ? `${shown.length - less} to add bias` : ""
+    ].filter(Boolean);
+    return parts.join(", ").replace(/^(\d+) to/, "$1 shown to") || "none shown to change bias";
+  }
+  function rangeLine(text) {
+    return text === NOTHING ? null : h("span", { class: "range" }, text);
+  }
+  var CELL_WIDTH = 150;
+  function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
+    const counts = role.map((name) => name === "model");
+    const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
+    const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
+    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
+    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
+    const margin = 0.1 * (high - low) || 0.05;
+    return { low: low - margin, high: high + margin };
+  }
+  function meanBar({ mean, low, high }, row, domain) {
+    if (Number.isNaN(mean[row])) return null;
+    return intervalBar(mean[row], low[row], high[row], domain, CELL_WIDTH);
+  }
+  function cellAxis(domain) {
+    return intervalAxis(domain, CELL_WIDTH);
+  }
+
   // ../../leaderboard/site/scripts/plot_rows.js
   var FIRST_LINES = 40;
   var MOST_OTHERS = 60;
@@ -2105,8 +1895,8 @@ var harness = (() => {
       ...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value))
     );
     const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
-    const step2 = Math.max(1, ticks.length / MOST_OTHERS);
-    for (let i = 0; i < ticks.length; i += step2) {
+    const step = Math.max(1, ticks.length / MOST_OTHERS);
+    for (let i = 0; i < ticks.length; i += step) {
       parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
     }
     const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
@@ -2211,105 +2001,79 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/effect_table.js
   function effectChart(board, caption, first, rows, head) {
-    const { bias, usefulness } = benchmarkScores(board, board.benchmarks[0]);
-    const effects = allEffects(board, "none");
-    const isUseful = rows.some((row) => !Number.isNaN(effects.usefulness.mean[row]));
-    const panels = [biasPanel(board), ...isUseful ? [usefulnessPanel(board, usefulness.mean)] : []];
+    const scores = benchmarkScores(board, board.benchmarks[0]);
     const lines = rows.map((row) => {
       const reason = board.rows.unusable[row];
       const text = reason ? `not usable: ${reason}` : keptMeaning(board, row);
       const note = text && h("small", { class: "under" }, text);
-      const cells = [changedCell(board, bias, effects.bias, row, "bias")];
-      if (isUseful) {
-        cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
-      }
-      return { head: [head(row), note], cells };
+      return { head: [head(row), note], cells: [changedCell(board, scores, row)] };
     });
     const legend = rowLegend([
       [{ value: 0, form: "open" }, "without the mitigator"],
-      [{ value: 0, low: 0, high: 1 }, "with it, and the 95 % interval"],
+      [{ value: 0 }, "with it"],
       [{ value: 0, form: "crossed" }, "with it, and not usable"],
       ["shown", "a change that is shown"],
       ["not shown", "a change that is not shown"]
     ]);
-    const chart = rowChart(caption, first, panels, lines, legend);
-    if (isUseful) return chart;
-    const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
-    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+    return rowChart(caption, first, [biasPanel(board)], lines, legend);
   }
   function keptMeaning({ rows, reference }, row) {
     const share = rows.meaning[row];
     if (share === null) return "";
     return `tells mother from father by ${(100 * share).toFixed(0)} % of what ${reference} does`;
   }
-  function changedCell(board, { mean, low, high }, effect, row, measures) {
-    const base = board.rows.model.indexOf(board.rows.model[row]);
-    if (Number.isNaN(effect.mean[row])) {
+  function changedCell(board, scores, row) {
+    const { base, model, change } = scores;
+    if (Number.isNaN(change.mean[row])) {
       return { marks: [], words: h("span", { class: "quiet" }, "not compared") };
     }
-    const { isShown, text } = evidenceOf(board, effect, row, measures);
-    const range = Number.isNaN(effect.low[row]) ? "" : ` (${changeText(effect.low[row])} to ${changeText(effect.high[row])})`;
+    const range = intervalText(change.low[row], change.high[row], changeText);
     return {
       marks: [
-        { value: mean[base], low: low[base], high: high[base], form: "open" },
-        {
-          value: mean[row],
-          low: low[row],
-          high: high[row],
-          form: row in board.rows.unusable ? "crossed" : "full"
-        }
+        { value: base[row], form: "open" },
+        { value: model[row], form: row in board.rows.unusable ? "crossed" : "full" }
       ],
-      change: isShown ? "shown" : "not shown",
+      change: isShown(scores, row) ? "shown" : "not shown",
       words: [
-        `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
-        h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),
-        h("small", { class: "under" }, text)
+        `${scoreText(base[row])} → ${scoreText(model[row])}`,
+        h("small", { class: "under" }, `${biasChange(scores, row)} (${range})`),
+        h("small", { class: "under" }, verdictText(scores, row))
       ]
     };
   }
-  function evidenceOf(board, { mean, holm: holm2, families }, row, measures) {
-    const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
-    if (holm2[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm2[row])}` };
-    if (families[row] < board.enough_families) {
-      const few = `${votesText(families[row], measures)} of ${board.enough_families} needed`;
-      return { isShown: false, text: `not shown: ${few}` };
-    }
-    if (Number.isNaN(holm2[row])) return { isShown: false, text: "not shown: no upper limit" };
-    return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
-  }
-  function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
-    const tasks = rankedTasks(board);
+  function effectTable(board, caption, first, rows, head) {
+    const [benchmark] = board.benchmarks;
+    const scores = benchmarkScores(board, benchmark);
     const columns = [
       { title: first, class: "model" },
-      ...["Change in bias", "p"].map((title) => ({ title, number: true })),
+      ...["Bias without", "with it", "Change"].map((title) => ({ title, number: true })),
+      { title: "On these tests, and other ways to ask" },
       { title: "Change in usefulness", number: true },
-      { title: "p", of: "the change in usefulness", number: true },
       { title: "Leaks left out", number: true },
       { title: "Not usable" }
     ];
     const lines = rows.map((row) => () => [
       head(row),
-      ...effectCells(bias, row, -1),
-      ...effectCells(usefulness, row, 1),
-      leaksOf(board, row, tasks).length,
+      scoreText(scores.base[row]),
+      scoreText(scores.model[row]),
+      effectCell(scores, row),
+      verdictText(scores, row) || " ",
+      changeText(scores.usefulness_change[row]),
+      leaksOf(board, row, benchmark.tasks).length,
       board.rows.unusable[row] ?? " "
     ]);
-    const evidence = `p has Holm's correction over the changes of one model. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
+    const evidence = "An arrow (▲ better, ▼ worse) needs an interval beyond 0, a change that is large enough, by the yardsticks of either, and no single method on which it depends.";
     return plainTable(`${caption} ${evidence}`, columns, lines);
   }
-  function effectCells(effect, row, sign) {
-    const isEvident2 = effect.holm[row] < EVIDENCE;
-    const isBetter = sign * effect.mean[row] > 0;
-    const name = isEvident2 ? isBetter ? "better" : "worse" : null;
-    const [text, interval] = withInterval(
-      effect.mean[row],
-      effect.low[row],
-      effect.high[row],
-      changeText
-    );
-    const mark = isEvident2 ? isBetter ? " ▲" : " ▼" : "";
-    const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
-    return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
+  function effectCell(scores, row) {
+    const { mean, low, high } = scores.change;
+    const [, interval] = withInterval(mean[row], low[row], high[row], changeText);
+    const text = biasChange(scores, row);
+    if (!isShown(scores, row)) return [text, interval];
+    const isBetter = scores.verdict[row] === LESS;
+    const name = isBetter ? "better" : "worse";
+    const spoken = h("span", { class: "visually-hidden" }, ` ${name}`);
+    return [h("span", { class: name }, text, isBetter ? " ▲" : " ▼", spoken), interval];
   }
 
   // ../../leaderboard/site/scripts/pages/mitigator.js
@@ -2348,157 +2112,82 @@ var harness = (() => {
           "div",
           {},
           mitigator.title ? h("p", { class: "lead" }, `${capital(mitigator.title)}.`) : "",
-          h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows))
+          h("p", mitigator.title ? {} : { class: "lead" }, overAll(board, mitigator.label, rows))
         ),
         mitigatorFacts(mitigator)
       ),
       h("h2", {}, "On each model"),
-      ...mitigatorEffects(board, route, mitigator, rows),
-      h("h2", {}, "Mean over models"),
+      ...mitigatorEffects(board, route, rows),
+      h("h2", {}, "Over models"),
       overModels(board, route, mitigator.label),
       h("h2", {}, "Leaks"),
       leakList(board, route, rows)
     );
   };
-  function onAverage(board, label, rows) {
-    const { unusable, model } = board.rows;
-    const usable = rows.filter((row) => {
-      return !(row in unusable) && !(model.indexOf(model[row]) in unusable);
-    });
-    const share = `${usable.length} of ${countText(rows.length, "model")}`;
-    const line = board.benchmarks[0].mitigators.find(({ mitigator }) => mitigator === label);
-    if (!line || line.bias === null) {
-      return `It is usable on ${share}. What it changes on average cannot be told: ${line?.unranked ?? "no bias task without a leak"}.`;
+  function overAll(board, label, rows) {
+    const line = linesOn(board, board.benchmarks[0]).find(({ mitigator }) => mitigator === label);
+    const share = `${line?.usable ?? 0} of ${countText(rows.length, "model")}`;
+    if (!line || line.change === null) {
+      return `It can be compared on ${share}${line?.note ? `: ${line.note}` : ""}.`;
     }
-    const direction = line.bias < 0 ? "lowers" : "raises";
-    const interval = intervalText(line.bias_low, line.bias_high, changeText);
-    const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
-    const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
-    const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
-    const votes = votesText(line.bias_families ?? 0, "bias");
-    const few = `: it has ${votes}, and ${board.enough_families} are needed`;
-    const why = line.bias_holm === null ? few : ` (p ${pText(line.bias_holm)})`;
-    const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
+    const change = `Over the models on which it is usable (${share}) bias changes by ${changeText(line.change)} on average, where 1 is the bias of ${board.reference}`;
+    const shown = `It is shown to leave ${line.less} of them less biased and ${line.more} more biased on these tests`;
     const cost = line.usefulness === null ? "What it costs in usefulness was not measured." : `Usefulness changes by ${changeText(line.usefulness)}.`;
-    return `${change}. ${shown} ${cost}`;
+    return `${change}. ${shown}. ${cost}`;
   }
   function mitigatorList(main, site, board, route) {
     main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
     const [first, ...others] = board.benchmarks.filter(
-      (benchmark) => benchmark.mitigators.some(hasEffect)
+      (benchmark) => linesOn(board, benchmark).length
     );
     if (!first) {
-      main.append(h("p", {}, "No mitigator can be compared over models."));
+      main.append(h("p", {}, "No mitigator was run on a model of this board."));
       return;
     }
-    main.append(h("h2", {}, first.title), ...mitigatorLines(board, route, first));
+    main.append(h("h2", {}, first.title), mitigatorLines(board, route, first));
     if (others.length) main.append(h("h2", {}, "On other benchmarks"));
     for (const benchmark of others) {
-      main.append(folded(benchmark.title, ...mitigatorLines(board, route, benchmark)));
+      main.append(folded(benchmark.title, mitigatorLines(board, route, benchmark)));
     }
   }
+  function linesOn(board, benchmark) {
+    return benchmarkView(board, benchmark)?.mitigators ?? [];
+  }
   function mitigatorLines(board, route, benchmark) {
-    const [first, second] = benchmark.mitigators;
-    const order = first?.ranked_on ? `Ordered by the change in bias on what all ranked ones have: ${first.ranked_on}. ` : second ? "In no order, since none is ranked. " : "";
-    const caption = `Mean change against no mitigator. ${order}Each line is over its own models, on which it is usable, and their tasks without a leak`;
-    const lines = benchmark.mitigators.map((line) => {
+    const lines = linesOn(board, benchmark).map((line) => {
       return { head: pageLink(route, "mitigator", line.mitigator), line };
     });
-    return changesOf(board, caption, "Mitigator", lines);
-  }
-  function hasEffect({ bias, usefulness }) {
-    return bias !== null || usefulness !== null;
+    return lineTable("Each line is over its own models", "Mitigator", lines);
   }
   function overModels(board, route, label) {
     const lines = board.benchmarks.flatMap((benchmark) => {
-      const line = benchmark.mitigators.find(({ mitigator }) => mitigator === label);
+      const line = linesOn(board, benchmark).find(({ mitigator }) => mitigator === label);
       const head = pageLink(route, "benchmark", benchmark.name, benchmark.title);
-      return line && hasEffect(line) ? [{ head, line }] : [];
+      return line ? [{ head, line }] : [];
     });
-    if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
-    const caption = "Mean change over the usable models, in each benchmark";
-    return h("div", {}, changesOf(board, caption, "Benchmark", lines));
-  }
-  function changesOf(board, caption, first, lines) {
-    const panels = [];
-    const isBias = lines.some(({ line }) => line.bias !== null);
-    if (isBias) {
-      panels.push({
-        title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
-        words: "Change in bias",
-        lines: [{ label: "no change", value: 0 }]
-      });
-    }
-    const isUseful = lines.some(({ line }) => line.usefulness !== null);
-    if (isUseful) {
-      panels.push({
-        title: "Change in usefulness, more is better",
-        words: "Change in usefulness",
-        lines: [{ label: "no change", value: 0 }]
-      });
-    }
-    const rows = lines.map(({ head, line }) => {
-      const usable = line.models - line.not_usable;
-      const which = line.over && usable < line.models ? `: ${line.over}` : "";
-      const note = [
-        `usable on ${usable} of ${countText(line.models, "model")}${which}`,
-        line.unranked && `not ranked: ${line.unranked}`
-      ];
-      const cells = isBias ? [changeOver(board, line, "bias")] : [];
-      if (isUseful) cells.push(changeOver(board, line, "usefulness"));
-      const notes2 = note.map((text) => text && h("small", { class: "under" }, text));
-      return { head: [head.cloneNode(true), ...notes2], cells };
-    });
-    return [
-      rowChart(caption, first, panels, rows),
-      folded("As a table, with ranks and families", lineTable(`${caption}.`, first, lines))
-    ];
-  }
-  function changeOver(board, line, measures) {
-    const value = line[measures];
-    if (value === null) return { marks: [], words: h("span", { class: "quiet" }, "not measured") };
-    const low = line[`${measures}_low`] ?? NaN;
-    const high = line[`${measures}_high`] ?? NaN;
-    const adjusted = line[`${measures}_holm`];
-    const isShown = adjusted !== null && adjusted < EVIDENCE;
-    const families = line[`${measures}_families`] ?? 0;
-    const few = families < board.enough_families;
-    const why = few ? `: ${votesText(families, measures)} of ${board.enough_families} needed` : adjusted === null ? "" : `, p ${pText(adjusted)}`;
-    return {
-      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
-      words: [
-        changeText(value),
-        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
-        h("small", { class: "under" }, `${isShown ? "shown" : "not shown"}${why}`)
-      ]
-    };
+    return lineTable("Over the models on which it is usable, on each benchmark", "Benchmark", lines);
   }
   function lineTable(caption, first, lines) {
     const columns = [
       { title: first, class: "model" },
-      ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
-        title,
-        number: true
-      })),
-      { title: "Change in usefulness", number: true },
-      { title: "Families", of: "usefulness", number: true },
+      ...["Models", "usable", "less biased", "more biased"].map((title) => ({ title, number: true })),
+      ...["Mean change in bias", "in usefulness"].map((title) => ({ title, number: true })),
       { title: "Mean over" },
-      { title: "Not ranked" }
+      { title: "Note" }
     ];
     const rows = lines.map(({ head, line }) => () => [
       head,
-      line.rank,
-      setText(line.rank_low, line.rank_high),
       line.models,
-      line.not_usable,
-      withInterval(line.bias, line.bias_low, line.bias_high, changeText),
-      line.bias_families,
-      withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
-      line.usefulness_families,
+      line.usable,
+      line.less,
+      line.more,
+      changeText(line.change),
+      changeText(line.usefulness),
       line.over || " ",
-      withCode(line.unranked ?? " ")
+      withCode(line.note ?? " ")
     ]);
-    return plainTable(caption, columns, rows);
+    const shown = "'Less' and 'more biased' count the models on which that is shown on these tests";
+    return plainTable(`${caption}. ${shown}`, columns, rows);
   }
   function mitigatorFacts({ name, label, params, concept }) {
     const settings = Object.entries(params).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
@@ -2508,24 +2197,25 @@ var harness = (() => {
       ["Fitted on", concept]
     ]);
   }
-  function mitigatorEffects(board, route, mitigator, rows) {
-    const effects = allEffects(board, "none");
-    const { mean } = effects.bias;
+  function mitigatorEffects(board, route, rows) {
+    const { mean } = benchmarkScores(board, board.benchmarks[0]).change;
     const loss = (row) => Number.isNaN(mean[row]) ? Infinity : mean[row];
     const order = rows.toSorted((a, b) => loss(a) - loss(b) || a - b);
     const head = (row) => {
       return pageLink(route, "model", board.models[board.rows.model[row]].name);
     };
-    const tables = [effectTable(board, effects, "Against no mitigator.", "Model", order, head)];
-    const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
-    if (hasNormalize && mitigator.name !== "normalize") {
-      const caption = "Against normalize, which only brings vectors to unit length.";
-      const against = allEffects(board, "normalize");
-      tables.push(effectTable(board, against, caption, "Model", order, head));
-    }
     return [
-      effectChart(board, "Each model without and with it, on all ranked tasks", "Model", order, head),
-      folded("The changes as a table, with p-values and leaks", ...tables)
+      effectChart(
+        board,
+        "Each model without and with it, on the tests of both",
+        "Model",
+        order,
+        head
+      ),
+      folded(
+        "The changes as a table, with usefulness and leaks",
+        effectTable(board, "Against no mitigator.", "Model", order, head)
+      )
     ];
   }
   function leakList(board, route, rows) {
@@ -2542,410 +2232,6 @@ var harness = (() => {
       h("p", {}, line),
       h("ul", { class: "columns" }, leaky)
     );
-  }
-
-  // ../../leaderboard/site/scripts/rank_sets.js
-  var QUANTILE = 0.96;
-  var FLIPS = 2048;
-  var FEWEST_FLIPS = 256;
-  var WORK = 1e8;
-  var AT_ONCE = 100;
-  var TURN = 15;
-  var computations = /* @__PURE__ */ new WeakMap();
-  function setsOf(choice, measures) {
-    const { benchmark, isBenchmark, scores } = choice;
-    if (isBenchmark) {
-      return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
-    }
-    const known = computations.get(scores) ?? /* @__PURE__ */ new Map();
-    computations.set(scores, known);
-    let computation = known.get(measures);
-    if (!computation) {
-      computation = { steps: setSteps(choice, measures), sets: null };
-      known.set(measures, computation);
-      const ranks = measures === "bias" ? scores.rank : scores.usefulness_rank;
-      if (ranks.filter((rank) => rank).length <= AT_ONCE) finish(computation);
-    }
-    return computation.sets;
-  }
-  function computeSets({ scores }, done) {
-    const missing = [...computations.get(scores)?.values() ?? []].filter(({ sets }) => !sets);
-    let timer = 0;
-    const turn = () => {
-      const end = performance.now() + TURN;
-      while (missing.length && performance.now() < end) if (step(missing[0])) missing.shift();
-      if (missing.length) timer = window.setTimeout(turn);
-      else done();
-    };
-    const frame = missing.length ? requestAnimationFrame(() => timer = window.setTimeout(turn)) : 0;
-    return () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(timer);
-    };
-  }
-  function finishSets({ scores }) {
-    computations.get(scores)?.forEach(finish);
-  }
-  function finish(computation) {
-    while (!step(computation)) ;
-  }
-  function step(computation) {
-    if (computation.sets) return true;
-    const { done, value } = computation.steps.next();
-    if (done) computation.sets = value;
-    return Boolean(done);
-  }
-  function* setSteps({ board, tasks, leaks, scores }, measures) {
-    const isBias = measures === "bias";
-    const ranks = isBias ? scores.rank : scores.usefulness_rank;
-    const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
-    const families = familiesOf(board, tasksOf(board, tasks, measures));
-    const rows = [...ranks.keys()].filter((row) => ranks[row]);
-    const losses = [];
-    for (const row of rows) {
-      losses.push(
-        Float64Array.from(families, (family) => {
-          const { measure, scale } = pooledOf(board, sumsOf(board, family, row, leaks));
-          return (isBias ? measure : -measure) / scale;
-        })
-      );
-      yield;
-    }
-    const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
-    const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
-    if (!rows.length || counted[0].length < board.enough_families) return sets;
-    const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
-    const isKnown = rows.map((row, i) => Number.isFinite(order[row]) && !counted[i].includes(NaN));
-    const known = counted.filter((_, i) => isKnown[i]);
-    const { low, high } = yield* rankSetSteps(known);
-    let place = 0;
-    for (const [i, row] of rows.entries()) {
-      const ends = isKnown[i] ? [low[place], high[place] + rows.length - known.length] : [1, rows.length];
-      if (isKnown[i]) place++;
-      sets.low[row] = Math.min(ends[0], ranks[row]);
-      sets.high[row] = Math.max(ends[1], ranks[row]);
-    }
-    return sets;
-  }
-  function rankSets(losses) {
-    const steps = rankSetSteps(losses);
-    for (; ; ) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-  }
-  function* rankSetSteps(losses) {
-    const rows = losses.length;
-    const low = new Int32Array(rows).fill(1);
-    const high = new Int32Array(rows).fill(rows);
-    const signs = signsOf(losses[0]?.length ?? 0, rows);
-    const totals = Float64Array.from(losses, (row) => row.reduce((sum, loss) => sum + loss, 0));
-    const pairs = yield* pairSteps(losses);
-    const sums = new Float64Array(rows);
-    const largest = new Float64Array(signs.length);
-    const largestAt = new Int32Array(signs.length).fill(-1);
-    for (; ; ) {
-      for (let flip = 0; flip < signs.length; flip++) {
-        if (largestAt[flip] >= 0 && pairs.squares[largestAt[flip]] < Infinity) continue;
-        addFlipped(losses, signs[flip], sums);
-        const { statistic, at } = largestOf(sums, pairs);
-        [largest[flip], largestAt[flip]] = [statistic, at];
-        yield;
-      }
-      const critical = largest.toSorted()[Math.ceil(QUANTILE * signs.length) - 1];
-      const limit = critical * (1 + 1e-4);
-      let closed = 0;
-      for (let k = 1; k < rows; k++) {
-        closed += closePairs(k, totals, limit, pairs, low, high);
-        yield;
-      }
-      if (!closed) return { low, high };
-    }
-  }
-  function pairAt(k) {
-    return k * (k - 1) / 2;
-  }
-  function* pairSteps(losses) {
-    const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
-    const least = 1e-12 * norms.reduce((most, norm) => Math.max(most, norm), 1e-300);
-    const squares = new Float64Array(pairAt(losses.length));
-    let unequal = 0;
-    for (let k = 1; k < losses.length; k++) {
-      unequal += addSquares(losses, k, least, squares);
-      yield;
-    }
-    const sorted = squares.slice();
-    const middle = unequal >> 1;
-    yield* selectSteps(sorted, middle);
-    let median = sorted[middle];
-    if (unequal % 2 === 0) {
-      let before = 0;
-      for (let i = 0; i < middle; i++) before = Math.max(before, sorted[i]);
-      median = (before + median) / 2;
-    }
-    return { squares, median };
-  }
-  function addSquares(losses, k, least, squares) {
-    const theirs = losses[k];
-    const start = pairAt(k);
-    let unequal = 0;
-    for (let j = 0; j < k; j++) {
-      const ours = losses[j];
-      let square = 0;
-      for (let i = 0; i < ours.length; i++) square += (ours[i] - theirs[i]) ** 2;
-      squares[start + j] = square < least ? Infinity : square;
-      if (square >= least) unequal++;
-    }
-    return unequal;
-  }
-  function* selectSteps(values, n) {
-    let first = 0;
-    let last = values.length - 1;
-    while (first < last) {
-      const pivot = values[first + last >> 1];
-      let [i, j] = [first, last];
-      while (i <= j) {
-        while (values[i] < pivot) i++;
-        while (pivot < values[j]) j--;
-        if (i > j) break;
-        const value = values[i];
-        values[i++] = values[j];
-        values[j--] = value;
-      }
-      if (j < n) first = i;
-      if (n < i) last = j;
-      yield;
-    }
-  }
-  function addFlipped(losses, signs, sums) {
-    for (let row = 0; row < losses.length; row++) {
-      const own = losses[row];
-      let sum = 0;
-      for (let i = 0; i < signs.length; i++) sum += signs[i] * own[i];
-      sums[row] = sum;
-    }
-  }
-  function largestOf(sums, { squares, median }) {
-    const rows = sums.length;
-    let [lowest, highest] = [0, 0];
-    for (let row = 1; row < rows; row++) {
-      if (sums[row] < sums[lowest]) lowest = row;
-      if (sums[row] > sums[highest]) highest = row;
-    }
-    let square = 0;
-    let at = -1;
-    for (const end of [lowest, highest]) {
-      for (let row = 0; row < rows; row++) {
-        if (row === end) continue;
-        const place = row < end ? pairAt(end) + row : pairAt(row) + end;
-        const difference = (sums[row] - sums[end]) ** 2;
-        if (difference <= square * (squares[place] + median)) continue;
-        square = difference / (squares[place] + median);
-        if (square > 0) at = place;
-      }
-    }
-    let least = Math.sqrt(square * median);
-    const low = [...sums.keys()].filter((row) => sums[highest] - sums[row] > least);
-    const high = [...sums.keys()].filter((row) => sums[row] - sums[lowest] > least);
-    for (const j of low) {
-      for (const k of high) {
-        const difference = sums[k] - sums[j];
-        if (difference <= least) continue;
-        const place = j < k ? pairAt(k) + j : pairAt(j) + k;
-        if (difference ** 2 <= square * (squares[place] + median)) continue;
-        square = difference ** 2 / (squares[place] + median);
-        least = Math.sqrt(square * median);
-        if (square > 0) at = place;
-      }
-    }
-    return { statistic: Math.sqrt(square), at };
-  }
-  function closePairs(k, totals, limit, { squares, median }, low, high) {
-    const start = pairAt(k);
-    let closed = 0;
-    for (let j = 0; j < k; j++) {
-      const size = Math.abs(totals[j] - totals[k]) / Math.sqrt(squares[start + j] + median);
-      if (!(size > limit)) continue;
-      squares[start + j] = Infinity;
-      low[totals[j] < totals[k] ? k : j]++;
-      high[totals[j] < totals[k] ? j : k]--;
-      closed++;
-    }
-    return closed;
-  }
-  function signsOf(families, rows) {
-    const pairs = Math.max(1, rows * (rows - 1) / 2);
-    const flips = Math.min(FLIPS, Math.max(FEWEST_FLIPS, Math.floor(WORK / pairs)));
-    const all = 2 ** (families - 1);
-    return Array.from(
-      { length: Math.min(all, flips) },
-      (_, flip) => Int8Array.from({ length: families }, (__, family) => {
-        const isFlipped = all <= flips ? flip & 2 ** family : flip && bitOf(flip * families + family);
-        return isFlipped ? -1 : 1;
-      })
-    );
-  }
-  function bitOf(n) {
-    let x = n >>> 0;
-    x = Math.imul(x ^ x >>> 16, 2146121005);
-    x = Math.imul(x ^ x >>> 15, 2221713035);
-    return (x ^ x >>> 16) >>> 31;
-  }
-
-  // ../../leaderboard/site/scripts/answers.js
-  function answerOf(choice, view) {
-    const { benchmark, isBenchmark } = choice;
-    const hasBias2 = tasksOf(choice.board, choice.tasks, "bias").length > 0;
-    if (isBenchmark && !(hasBias2 && view.minimum)) return benchmark.finding;
-    return hasBias2 ? leastBiased(choice) : mostUseful(choice);
-  }
-  function mostUseful({ board, scores }) {
-    const ranks = scores.usefulness_rank;
-    const ranked = [...ranks.keys()].filter((row) => ranks[row] > 0);
-    if (!ranked.length) {
-      return "No model is ranked: a rank needs two usable models with every usefulness task.";
-    }
-    const best = ranked.reduce((a, b) => ranks[b] < ranks[a] ? b : a);
-    const { name } = board.models[board.rows.model[best]];
-    return `${name} is the most useful of ${ranked.length} ranked models on these tasks.`;
-  }
-  function leastBiased(choice) {
-    const { board, scores, below } = choice;
-    const ranked = [...scores.rank.keys()].filter((row) => scores.rank[row] > 0);
-    if (!ranked.length) {
-      return "No model is ranked: a rank needs two usable models with every bias task.";
-    }
-    const useful = ranked.filter((row) => !below.has(row));
-    const byRank = (a, b) => scores.rank[a] - scores.rank[b];
-    const [best] = (useful.length ? useful : ranked).toSorted(byRank);
-    const { name } = board.models[board.rows.model[best]];
-    const n = ranked.length;
-    const areAll = !useful.length || useful.length === n;
-    const sets = setsOf(choice, "bias");
-    const [first, last] = [sets?.low[best] ?? null, sets?.high[best] ?? null];
-    const isSure = first === last;
-    const level = `${Math.round(100 * board.level)} %`;
-    const place = isSure ? `is ${ordinal(first ?? 0)}, with ${level} confidence` : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
-    let lead = `${name} is the least biased of ${n} ranked models`;
-    let end = isSure ? `: it ${place}` : `, but ${place}`;
-    if (!areAll) {
-      lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
-      end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
-    }
-    if (!sets) {
-      end = "; how sure this is, is being computed";
-    } else if (first === null) {
-      const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
-      const verb = methods === 1 ? "is" : "are";
-      const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
-      end = `; ${countText(methods, "method")} ${verb} too few to tell ${what}`;
-    }
-    return `${lead}${end}.`;
-  }
-  var ENDINGS = /* @__PURE__ */ new Map([
-    ["one", "st"],
-    ["two", "nd"],
-    ["few", "rd"]
-  ]);
-  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
-  function ordinal(n) {
-    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
-  }
-
-  // ../../leaderboard/site/scripts/plot_small.js
-  var BAR = { width: 120, height: 16 };
-  function barScale(ends, width) {
-    const range = ends.high - ends.low || 1;
-    const at = (number) => {
-      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
-      return tenths(4 + share * (width - 8));
-    };
-    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
-  }
-  function intervalBar(value, low, high, ends, width = BAR.width) {
-    const { at, ticks } = barScale(ends, width);
-    const drawing2 = smallDrawing(width, "interval");
-    const lines = ticks.map((tick) => `M${at(tick)} 0V${BAR.height}`);
-    drawing2.append(svg("path", { class: "grid", d: lines.join("") }));
-    if (ends.low <= 0 && ends.high >= 0) {
-      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
-    }
-    if (value === null || !Number.isFinite(value)) return drawing2;
-    if (low !== null && high !== null && Number.isFinite(low + high)) {
-      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
-    }
-    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
-    return drawing2;
-  }
-  function intervalAxis(ends, width = BAR.width) {
-    const { at, ticks } = barScale(ends, width);
-    const drawing2 = smallDrawing(width, "interval axis-of-column");
-    for (const tick of ticks) {
-      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
-      const x = Math.min(Math.max(at(tick), 8), width - 8);
-      drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
-    }
-    return drawing2;
-  }
-  function smallDrawing(width, name) {
-    const viewBox = `0 0 ${width} ${BAR.height}`;
-    return svg("svg", { ...BAR, width, viewBox, class: name, "aria-hidden": "true" });
-  }
-
-  // ../../leaderboard/site/scripts/column_cells.js
-  function changeCell(effect, row, measures) {
-    const change = effect.mean[row];
-    if (Number.isNaN(change)) return [null];
-    const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
-    return [changeText(change), evidenceMark(effect, row, measures), range];
-  }
-  function evidenceMark(effect, row, measures) {
-    if (!isEvident(effect, row)) return null;
-    const isLess = effect.mean[row] < 0;
-    const isBetter = isLess === (measures === "bias");
-    const words = measures === "bias" ? isLess ? "less bias" : "more bias" : isLess ? "less useful" : "more useful";
-    return h(
-      "span",
-      {
-        class: isBetter ? "shown better" : "shown worse",
-        title: `p ${pText(effect.holm[row])} after Holm's correction`
-      },
-      ` ${words}`
-    );
-  }
-  function isEvident(effect, row) {
-    return effect.holm[row] < EVIDENCE;
-  }
-  function mitigatorsText(effect, rows) {
-    if (!rows.some((row) => !Number.isNaN(effect.holm[row]))) return "";
-    const evident = rows.filter((row) => isEvident(effect, row));
-    const less = evident.filter((row) => effect.mean[row] < 0).length;
-    const parts = [
-      less ? `${less} shown to reduce bias` : "",
-      evident.length > less ? `${evident.length - less} to add bias` : ""
-    ].filter(Boolean);
-    return parts.join(", ").replace(/^(\d+) to/, "$1 shown to") || "none shown to change bias";
-  }
-  function rangeLine(text) {
-    return text === NOTHING ? null : h("span", { class: "range" }, text);
-  }
-  var CELL_WIDTH = 150;
-  function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
-    const counts = role.map((name) => name === "model");
-    const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
-    const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
-    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
-    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
-    const margin = 0.1 * (high - low) || 0.05;
-    return { low: low - margin, high: high + margin };
-  }
-  function meanBar({ mean, low, high }, row, domain) {
-    if (Number.isNaN(mean[row])) return null;
-    return intervalBar(mean[row], low[row], high[row], domain, CELL_WIDTH);
-  }
-  function cellAxis(domain) {
-    return intervalAxis(domain, CELL_WIDTH);
   }
 
   // ../../leaderboard/site/scripts/model_cell.js
@@ -2965,8 +2251,7 @@ var harness = (() => {
     const { board } = screen;
     const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
     const isReference = board.rows.role[line.row] === "reference";
-    const hasBias2 = tasksOf(board, screen.choice.tasks, "bias").length > 0;
-    const uneven = hasBias2 && unevenNote(board, line.row);
+    const uneven = screen.choice.hasBias && unevenNote(board, line.row);
     const notes2 = isReference ? [] : [
       standingNote(screen.choice, line.row),
       successor ? reasonNote("superseded", `by ${successor}`) : null,
@@ -2989,8 +2274,8 @@ var harness = (() => {
       )
     ];
   }
-  function mitigatorsNote({ effects }, { children = [], unfolded }) {
-    const text = unfolded ? "" : mitigatorsText(effects.bias, children);
+  function mitigatorsNote({ scores }, { children = [], unfolded }) {
+    const text = unfolded ? "" : mitigatorsText(scores, children);
     return text ? h("span", { class: "rest" }, text) : null;
   }
   function frontMark({ layers }, row) {
@@ -3003,7 +2288,7 @@ var harness = (() => {
   function standingNote(choice, row) {
     const below = choice.below.get(row) ?? "";
     const reason = reasonOf(choice, row) || below;
-    return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
+    return reason ? reasonNote(whyOf(choice, row) ?? "not ranked", reason) : null;
   }
   function mitigatorCell(screen, line) {
     const { board, choice } = screen;
@@ -3025,8 +2310,8 @@ var harness = (() => {
       )
     ];
   }
-  function leaksNote({ board, tasks, leaks }, row) {
-    const count = leaks ? 0 : leaksOf(board, row, tasks).length;
+  function leaksNote({ board, tasks }, row) {
+    const count = leaksOf(board, row, tasks).length;
     if (!count) return null;
     const counted = countText(count, "task");
     return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
@@ -3059,27 +2344,14 @@ var harness = (() => {
     document.querySelector("main")?.append(note);
     note.showPopover();
   }
-  function reasonOf({ board, tasks, scores }, row) {
-    if (row in board.rows.unusable) return board.rows.unusable[row];
-    if (scores.complete[row]) return "";
-    const hasBias2 = tasks.some((task) => board.tasks[task].measures === "bias");
-    const measures = hasBias2 ? "bias" : "usefulness";
-    const members = tasksOf(board, tasks, measures);
-    const { width, gap, flags } = cellsOf(board);
-    const missing = members.filter((task) => {
-      const at = row * width + task;
-      return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
-    });
-    const names = missing.map((task) => board.tasks[task].name).join(" and ");
-    const which = missing.length <= MOST_NAMED ? `: ${names}` : "";
-    return `${missing.length} of ${countText(members.length, `${measures} task`)} missing${which}`;
+  function reasonOf({ board, scores }, row) {
+    return board.rows.unusable[row] ?? scores.unranked[row] ?? "";
   }
-  var MOST_NAMED = 2;
-  function whyOf({ board, tasks, scores }, row) {
-    if (row in board.rows.unusable) return "unusable";
-    const asksUsefulness = tasksOf(board, tasks, "usefulness").length > 0;
-    const isWhole = scores.complete[row] && (scores.has_usefulness[row] || !asksUsefulness);
-    return isWhole ? void 0 : "incomplete";
+  function whyOf(choice, row) {
+    if (choice.isOwn) return void 0;
+    if (row in choice.board.rows.unusable) return "unusable";
+    if (reasonOf(choice, row)) return "not ranked";
+    return isMeasured(choice.board, choice.tasks, row) ? void 0 : "incomplete";
   }
   function foldButton(screen, line, name) {
     const count = line.children?.length;
@@ -3447,7 +2719,7 @@ var harness = (() => {
       ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
       { title: options.measure, number: true },
       { title: "Plot", class: "wide-only" },
-      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
+      ...details && isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
       ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
       { title: "Notes", class: "notes" }
     ];
@@ -3459,18 +2731,17 @@ var harness = (() => {
         ...options.second ? [options.more?.(cell) ?? null] : [],
         [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
         intervalBar(measure[at], null, null, ends),
-        ...isBias ? gapCells(board, at) : [],
+        ...details && isBias ? gapCells(details, at) : [],
         ...details ? detailCells(details, at, isLeak) : [],
         notes(board, details, cell)
       ];
     });
     return plainTable(options.caption, columns, rows);
   }
-  function gapCells(board, at) {
-    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+  function gapCells({ gap, gap_error, yardstick, yardstick_error }, at) {
     const pairs = [
-      [gap[at], gapError[at]],
-      [yardstick[at], yardstickError[at]]
+      [gap[at], gap_error[at]],
+      [yardstick[at], yardstick_error[at]]
     ];
     return pairs.map(
       ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
@@ -3513,15 +2784,18 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/pages/model_parts.js
   var STRONGEST = 10;
   function biasProfile(board, row) {
-    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
-    const { bias } = benchmarkScores(board, board.benchmarks[0]);
-    if (isNoise(board, bias, row)) {
+    const [benchmark] = board.benchmarks;
+    if (isNoise(board, benchmarkScores(board, benchmark).bias, row)) {
       return h("p", {}, "No profile: a gap over a yardstick has no meaning where texts have none.");
     }
     const unscaled = unscaledConcepts(board);
-    const lines = groupsOf(board, tasks, "category").filter(({ name }) => !unscaled.includes(name)).map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
+    const lines = conceptsOn(board, benchmark).filter((concept) => !unscaled.includes(concept)).map((concept) => {
+      const { bias, direction } = benchmarkScores(board, benchmark, concept);
+      const head = [concept, h("small", { class: "under" }, direction[row] ?? "")];
+      return profileLine(board, row, head, bias);
+    });
     const chart = rowChart(
-      "Means over the ranked tasks of each concept, most bias first",
+      "Bias by each concept alone, most first",
       "Concept",
       [biasPanel(board)],
       byValue(lines),
@@ -3532,14 +2806,19 @@ var harness = (() => {
     return h("div", {}, chart, h("p", { class: "quiet" }, line));
   }
   function usefulnessProfile(board, row) {
-    const tasks = tasksOf(board, board.benchmarks[0].tasks, "usefulness");
-    const lines = groupsOf(board, tasks, "family").map(
-      (group) => profileLine(board, row, group, meansOf(board, group.tasks, false))
-    );
-    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const [benchmark] = board.benchmarks;
+    const { measure, width } = cellsOf(board);
+    const lines = tasksOf(board, benchmark.tasks, "usefulness").map((task) => {
+      const mean = Float32Array.from(board.rows.model, (_, i) => measure[i * width + task]);
+      const { name, category } = board.tasks[task];
+      const none = new Float32Array(mean.length).fill(NaN);
+      const head = [name, h("small", { class: "under" }, category)];
+      return profileLine(board, row, head, { mean, low: none, high: none });
+    });
+    const { usefulness } = benchmarkScores(board, benchmark);
     return rowChart(
-      "Means over the ranked tasks of each family, most useful first. A single family has no interval.",
-      "Family",
+      "Usefulness on each task, most first",
+      "Task",
       [usefulnessPanel(board, usefulness.mean)],
       byValue(lines),
       profileLegend(false)
@@ -3552,27 +2831,18 @@ var harness = (() => {
       ["others", "other models"]
     ]);
   }
-  function profileLine(board, row, group, { mean, low, high }) {
+  function profileLine(board, row, head, { mean, low, high }) {
     const value = mean[row];
     const others = otherRows(board, row).map((other) => mean[other]).filter((other) => !Number.isNaN(other));
-    const interval = intervalText(low[row], high[row]);
-    const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
     const cell = {
       marks: [{ value, low: low[row], high: high[row] }],
       others,
       words: Number.isNaN(value) ? h("span", { class: "quiet" }, "no value") : [
         scoreText(value),
-        Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${interval})`),
-        h("small", { class: "under" }, median)
+        Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
       ]
     };
-    return { value, head: groupHead(group), cells: [cell] };
-  }
-  function groupHead(group) {
-    const [name, method] = group.name.split("/");
-    const tasks = countText(group.tasks.length, "task");
-    const note = method && method !== name ? `${method}, ${tasks}` : tasks;
-    return [name, h("small", { class: "under" }, note)];
+    return { value, head, cells: [cell] };
   }
   function otherRows({ rows }, row) {
     return [...rows.role.keys()].filter((other) => {
@@ -3584,10 +2854,11 @@ var harness = (() => {
     return lines.toSorted((a, b) => key(b) - key(a) || 0);
   }
   function unscaledConcepts(board) {
-    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
-    return groupsOf(board, tasks, "category").filter(
-      (group) => meansOf(board, group.tasks, false).mean.every((value) => Number.isNaN(value))
-    ).map(({ name }) => name);
+    const [benchmark] = board.benchmarks;
+    const tasks = tasksOf(board, benchmark.tasks, "bias");
+    return groupsOf(board, tasks, "category").map(({ name }) => name).filter(
+      (concept) => benchmarkScores(board, benchmark, concept).bias.mean.every((value) => Number.isNaN(value))
+    );
   }
   function groupsOf(board, tasks, field) {
     const names = [...new Set(tasks.map((task) => board.tasks[task][field]))].toSorted();
@@ -3597,9 +2868,10 @@ var harness = (() => {
     }));
   }
   function modelChart(board, route, benchmark, rows, caption) {
-    const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const scores = benchmarkScores(board, benchmark);
+    const { bias, usefulness, ranks } = scores;
     const hasBias2 = tasksOf(board, benchmark.tasks, "bias").length > 0;
-    const main = hasBias2 ? rank : usefulness_rank;
+    const main = (hasBias2 ? ranks.bias : ranks.usefulness).rank;
     const order = rows.toSorted((a, b) => {
       const isReference = (row) => Number(board.rows.role[row] === "reference");
       return isReference(a) - isReference(b) || (main[a] || Infinity) - (main[b] || Infinity) || a - b;
@@ -3607,9 +2879,9 @@ var harness = (() => {
     const lines = order.map((row) => ({
       head: [
         pageLink(route, "model", board.models[board.rows.model[row]].name),
-        h("small", { class: "under" }, roleNote(board, row))
+        h("small", { class: "under" }, roleNote(board, scores, row))
       ],
-      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row)
+      cells: placeCells(scores, row)
     }));
     for (const [i, { cells }] of lines.entries()) {
       if (isNoise(board, bias, order[i])) {
@@ -3625,57 +2897,45 @@ var harness = (() => {
   function isNoise({ rows }, { low }, row) {
     return rows.role[row] === "reference" && Number.isNaN(low[row]);
   }
-  function roleNote({ rows }, row) {
+  function roleNote({ rows }, { unranked }, row) {
     if (rows.role[row] === "reference") return "reference, never ranked";
-    return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : "";
+    return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : unranked[row] ?? "";
   }
-  function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row) {
-    return [
-      placeCell(bias, rank, benchmark.rank_low, benchmark.rank_high, row),
-      placeCell(
-        usefulness,
-        usefulness_rank,
-        benchmark.usefulness_rank_low,
-        benchmark.usefulness_rank_high,
-        row
-      )
-    ];
+  function placeCells({ bias, usefulness, ranks }, row) {
+    return [placeCell(bias, ranks.bias, row), placeCell(usefulness, ranks.usefulness, row)];
   }
-  function placeCell({ mean, low, high }, rank, lows, highs, row) {
-    const [first, last] = [lows[row] ?? null, highs[row] ?? null];
+  function placeCell({ mean, low, high }, ranks, row) {
     if (Number.isNaN(mean[row])) {
       return { marks: [], words: h("span", { class: "quiet" }, "no value") };
     }
-    const isSure = first === null || last === null || first === last;
-    const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+    const [rank, first, last] = [ranks.rank[row], ranks.low[row], ranks.high[row]];
+    const place = first === last ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
     const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
     return {
-      marks: [
-        { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" }
-      ],
+      marks: [{ value: mean[row], low: low[row], high: high[row], form: rank ? "full" : "open" }],
       words: [
         scoreText(mean[row]),
         h("small", { class: "range" }, interval),
-        h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked")
+        h("small", { class: "under" }, rank ? `${ordinal(rank)}${place}` : "not ranked")
       ]
     };
   }
   function benchmarkProfile(board, route, row) {
     const lines = board.benchmarks.map((benchmark) => ({
       head: pageLink(route, "benchmark", benchmark.name, benchmark.title),
-      cells: placeCells(benchmark, benchmarkScores(board, benchmark), row)
+      cells: placeCells(benchmarkScores(board, benchmark), row)
     }));
     const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
     const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
     return rowChart("Bias and usefulness in each benchmark", "Benchmark", panels, lines);
   }
   function strongest(board, route, row) {
-    const { measure, flags, width } = cellsOf(board);
+    const { measure, low: lows, high: highs, flags, width } = cellsOf(board);
     const cells = tasksOf(board, board.benchmarks[0].tasks, "bias").filter((task) => {
       const at = row * width + task;
       return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
     }).map((task) => {
-      const { low, high } = cellEnds(board, row, task);
+      const [low, high] = [lows[row * width + task], highs[row * width + task]];
       const sure = Math.max(low, -high);
       return { task, value: measure[row * width + task], low, high, sure };
     }).filter(({ sure }) => sure > 0).toSorted((a, b) => b.sure - a.sure);
@@ -3717,32 +2977,29 @@ var harness = (() => {
   function modelEffects(board, route, rows) {
     const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
     if (!mitigated.length) return [h("p", {}, "It was run under no mitigator.")];
-    const effects = allEffects(board, "none");
-    const { mean } = effects.bias;
+    const scores = benchmarkScores(board, board.benchmarks[0]);
+    const { mean } = scores.change;
     const loss = (row) => Number.isNaN(mean[row]) ? Infinity : mean[row];
     const order = mitigated.toSorted((a, b) => loss(a) - loss(b) || a - b);
     const head = (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label);
-    const shown = order.filter(
-      (row) => mean[row] < 0 && evidenceOf(board, effects.bias, row, "bias").isShown
-    );
+    const shown = order.filter((row) => scores.verdict[row] === LESS);
     const unusable = order.filter((row) => row in board.rows.unusable);
     const of = `Of ${countText(order.length, "mitigator")}`;
     const which = shown.length ? `${shown.length}` : "none";
-    const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
+    const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias on these tests; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
     return [
       h("p", {}, sentence),
       effectChart(
         board,
-        "Without and with each mitigator, on all ranked tasks",
+        "Without and with each mitigator, on the tests of both",
         "Mitigator",
         order,
         head
       ),
       folded(
-        "The changes as a table, with p-values and leaks",
+        "The changes as a table, with usefulness and leaks",
         effectTable(
           board,
-          effects,
           "The change against the same model without a mitigator. Less bias and more usefulness are better.",
           "Mitigator",
           order,
@@ -3886,56 +3143,49 @@ var harness = (() => {
   }
   function biasSentence(board, row) {
     const [benchmark] = board.benchmarks;
-    const { bias, complete, rank } = benchmarkScores(board, benchmark);
+    const { bias, ranks, unranked, direction } = benchmarkScores(board, benchmark);
     const { name } = board.models[board.rows.model[row]];
     const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
     const text = scoreText(bias.mean[row]);
     const interval = intervalText(bias.low[row], bias.high[row]);
     const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
-    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
+    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}${direction[row] ? `; its direction: ${direction[row]}` : ""}.`;
     if (board.rows.role[row] === "reference")
       return `A reference: a line to compare with, never ranked. ${isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value}`;
     if (board.rows.role[row] === "mitigated")
       return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
     if (board.rows.unusable[row])
       return `Not ranked, because it is not usable: ${board.rows.unusable[row]}. ${value}`;
-    if (!complete[row]) {
-      const tasks = tasksOf(board, benchmark.tasks, "bias");
-      const has = `${bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
-      return `Not ranked on ${benchmark.title}: it has a value on ${has}. ${value}`;
-    }
-    if (!rank[row]) return `${value} It has no rank: ranking needs two models.`;
-    const ranked = countText(rank.filter((place2) => place2 > 0).length, "model");
-    const [low, high] = [benchmark.rank_low[row], benchmark.rank_high[row]];
+    const { rank, low, high } = ranks.bias;
+    if (!rank[row]) return `Not ranked on ${benchmark.title}: ${unranked[row]}. ${value}`;
+    const ranked = countText([...rank].filter(Boolean).length, "model");
     const place = `Rank ${rank[row]} of ${ranked} by bias`;
-    if (low === null || high === null) return `${value} ${place}.`;
-    const sure = low === high ? "for sure" : `could be anywhere from ${ordinal(low)} to ${ordinal(high)}`;
+    const sure = low[row] === high[row] ? "these tests tell it apart from all others" : `on these tests it could be anywhere from ${ordinal(low[row])} to ${ordinal(high[row])}`;
     return `${value} ${place}; ${sure}.`;
   }
   function usefulnessSentence(board, row) {
     const [benchmark] = board.benchmarks;
-    const { usefulness, usefulness_rank } = benchmarkScores(board, benchmark);
+    const { usefulness, ranks } = benchmarkScores(board, benchmark);
     const tasks = tasksOf(board, benchmark.tasks, "usefulness");
     if (!tasks.length) return [];
     if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
-    const ranked = usefulness_rank.filter((place2) => place2 > 0).length;
-    const place = usefulness_rank[row] ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}` : usefulness.tasks[row] < tasks.length ? `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}` : "";
+    const { rank } = ranks.usefulness;
+    const missing = missingOf(board, row, tasks).length;
+    const ranked = countText([...rank].filter(Boolean).length, "model");
+    const place = rank[row] ? `, ${ordinal(rank[row])} of ${ranked}` : missing ? `, on ${tasks.length - missing} of ${countText(tasks.length, "task")}` : "";
     return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
   }
   function unknownSentence(board, row) {
     const [benchmark] = board.benchmarks;
     const bias = tasksOf(board, benchmark.tasks, "bias");
-    const { usefulness, rank } = benchmarkScores(board, benchmark);
     const useful = tasksOf(board, benchmark.tasks, "usefulness");
     const unscaled = unscaledConcepts(board);
     const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
     const parts = [];
     if (unscaled.length)
       parts.push(`bias by ${unscaled.join(", ")}, which these tasks measure poorly`);
-    if (usefulness.tasks[row] < useful.length) {
-      parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
-    }
-    if (rank[row] && benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+    const missing = missingOf(board, row, useful).length;
+    if (missing) parts.push(`${missing} of ${useful.length} usefulness tasks`);
     if (languages.length)
       parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
     parts.push("implicit bias that no task asks about");
@@ -4076,7 +3326,10 @@ var harness = (() => {
     const lines = groups.toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name)).map(({ name, tasks }) => () => {
       const members = tasks.map((task) => board.tasks[task]);
       const ranked = members.filter((task) => task.not_ranked === null);
-      const query = new URLSearchParams(ranked.map((task) => ["tasks", task.name]));
+      const isApart = board.views.some(
+        (view) => view.benchmark === "all" && view.language === name
+      );
+      const query = new URLSearchParams({ benchmark: "all", ...isApart && { tongue: name } });
       const href = address(route.kind, "home", "", query);
       const links = members.flatMap((task, i) => [
         i ? ", " : "",
@@ -4157,11 +3410,10 @@ var harness = (() => {
     const name = languageName(language);
     return reviewed === false ? `${name}; no reader of it has reviewed the texts` : name;
   }
-  function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
+  function yardstickOf(board, route, { measures, yardstick_of: of, reference_ratio: usual }) {
     if (measures !== "bias" || !of) return null;
     const isHere = board.tasks.some(({ name }) => name === of);
     const link = isHere ? pageLink(route, "task", of) : of;
-    const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
     return [
       of === ITEMS ? "its own items" : link,
       `; ${board.reference} has ${scoreText(usual)} of it`
@@ -4271,15 +3523,16 @@ var harness = (() => {
     return rowChart(caption, "Model", panels, lines, legend);
   }
   function measureCell(board, row, task) {
-    const { measure, width } = cellsOf(board);
-    const value = measure[row * width + task];
+    const { measure, low: lows, high: highs, width } = cellsOf(board);
+    const at = row * width + task;
+    const value = measure[at];
     if (Number.isNaN(value)) {
       return { marks: [], words: h("span", { class: "quiet" }, "does not count") };
     }
     if (board.tasks[task].measures === "usefulness") {
       return { marks: [{ value }], words: scoreText(value) };
     }
-    const { low, high } = cellEnds(board, row, task);
+    const [low, high] = [lows[at], highs[at]];
     if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
       return { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
     }
@@ -4350,6 +3603,10 @@ var harness = (() => {
         board.benchmarks.map(({ name }) => name)
       );
     const query = { benchmark: benchmark.name };
+    const { finding, notices, mitigators } = (
+      /** @type {BoardView} */
+      benchmarkView(board, benchmark)
+    );
     main.append(
       trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
       h("h1", {}, benchmark.title),
@@ -4359,14 +3616,14 @@ var harness = (() => {
         h(
           "div",
           {},
-          h("p", { class: "lead" }, benchmark.finding),
+          h("p", { class: "lead" }, finding),
           ...descriptionOf(benchmark.description),
           h(
             "p",
             {},
             h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
           ),
-          ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice))
+          ...notices.map((notice) => h("p", { class: "notice" }, notice))
         ),
         factList([
           ["Name", h("code", {}, benchmark.name)],
@@ -4385,7 +3642,7 @@ var harness = (() => {
         baseRowsOf(board),
         `${hasBias(board, benchmark) ? "Bias and usefulness" : "Usefulness"} on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked.`
       ),
-      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)] : [],
+      ...mitigators.length ? [h("h2", {}, "Mitigators over models"), mitigatorLines(board, route, benchmark)] : [],
       h("h2", {}, "Tasks"),
       ...taskTables(
         board,
@@ -4422,9 +3679,9 @@ var harness = (() => {
     );
   }
   function rankedOn(board, benchmark) {
-    const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const { ranks } = benchmarkScores(board, benchmark);
     const isByBias = hasBias(board, benchmark);
-    const count = (isByBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+    const count = [...(isByBias ? ranks.bias : ranks.usefulness).rank].filter(Boolean).length;
     return isByBias ? String(count) : `${count} by usefulness`;
   }
   function hasBias(board, benchmark) {
@@ -4455,110 +3712,82 @@ var harness = (() => {
   var STANDARD_COLUMNS = [
     "rank",
     "bias",
-    "prompts",
+    "direction",
     "usefulness",
     "bias-change",
     "usefulness-change",
-    "left-out",
     "parameters",
     "dimensions"
   ];
-  var COMPUTING = "…";
+  var TASK = "task:";
   function columnsOf(choice) {
-    const hasBias2 = ranksShown(choice) === choice.scores.rank;
+    const { board, hasBias: hasBias2 } = choice;
+    if (choice.isOwn) {
+      const own = choice.tasks.map((task) => taskColumn(board, task));
+      return [...own, ...factColumns(board), ...besideColumns(board)];
+    }
     return [
-      {
-        ...rankColumn(choice, hasBias2 ? "bias" : "usefulness"),
-        key: "rank",
-        title: "Rank",
-        width: 5,
-        narrow: 2.9
-      },
-      ...hasBias2 ? [meanColumn(choice, "bias")] : [],
-      ...hasBias2 && choice.benchmark.prompts.length ? [promptsColumn(choice)] : [],
+      { ...rankColumn(choice, hasBias2 ? "bias" : "usefulness"), key: "rank", title: "Rank" },
+      ...hasBias2 ? [meanColumn(choice, "bias"), directionColumn(choice)] : [],
       meanColumn(choice, "usefulness"),
-      ...hasBias2 ? [changeColumn(choice, "bias")] : [],
-      changeColumn(choice, "usefulness"),
-      ...hasBias2 ? [leftOutColumn(choice)] : [],
-      ...factColumns(choice.board),
+      ...hasBias2 ? [changeColumn(choice)] : [],
+      usefulnessChange(choice),
+      ...factColumns(board),
       ...hasBias2 ? [rankColumn(choice, "usefulness")] : [],
-      ...besideColumns(choice.board),
+      ...besideColumns(board),
       ...countColumns(choice),
-      ...conceptColumns(choice)
+      ...hasBias2 ? conceptColumns(choice) : []
     ];
   }
   function shownColumns(columns, view, hasMitigated) {
     const known = view.cols.filter((key) => columns.some((column) => column.key === key));
     const keys = known.length ? known : STANDARD_COLUMNS;
     return columns.filter(
-      ({ key, ofMitigated }) => keys.includes(key) && (!ofMitigated || known.length || hasMitigated || view.sort === key)
+      ({ key, ofMitigated }) => (keys.includes(key) || key.startsWith(TASK)) && (!ofMitigated || known.length || hasMitigated || view.sort === key)
     );
   }
-  function rankColumn(choice, measures) {
-    const { scores } = choice;
+  function taskColumn(board, task) {
+    const { measure, low, high, width } = cellsOf(board);
+    const { name, title, measures } = board.tasks[task];
     const isBias = measures === "bias";
-    const ranks = isBias ? scores.rank : scores.usefulness_rank;
-    const [low, high] = (
-      /** @type {const} */
-      ["low", "high"].map(
-        (end) => (row) => ranks[row] ? setsOf(choice, measures)?.[end][row] ?? null : null
-      )
-    );
-    const set = (row) => ranks[row] && !setsOf(choice, measures) ? COMPUTING : setText(low(row), high(row));
+    return {
+      key: `${TASK}${name}`,
+      title: name,
+      unit: isBias ? "1 = its yardstick" : "1 = perfect",
+      tip: title,
+      width: 9,
+      isNumber: true,
+      highIsBest: !isBias,
+      value: (row) => finite(measure[row * width + task]),
+      draw: ({ row }) => {
+        const at = row * width + task;
+        return [scoreText(measure[at]), rangeLine(intervalText(low[at], high[at]))];
+      }
+    };
+  }
+  function rankColumn({ scores }, measures) {
+    const { rank, low, high } = scores.ranks[measures];
+    const isBias = measures === "bias";
     return {
       key: isBias ? "rank" : "usefulness-rank",
-      title: isBias ? "Rank" : "Rank by usefulness",
-      tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
+      title: "Rank by usefulness",
+      tip: `The rank by ${measures} on these tests, and the ranks between which it is: what these tests cannot tell apart shares them`,
       width: isBias ? 5 : 7,
       narrow: isBias ? 2.9 : 7,
       isNumber: true,
-      value: (row) => ranks[row] || null,
-      more: { low, high },
-      draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))]
+      value: (row) => rank[row] || null,
+      more: { low: (row) => low[row] || null, high: (row) => high[row] || null },
+      draw: ({ row }) => rank[row] ? [String(rank[row]), rangeLine(setText(low[row] || null, high[row]))] : [""]
     };
   }
-  function leftOutColumn({ benchmark, isBenchmark }) {
-    const { left_out_low: lows, left_out_high: highs } = benchmark;
-    const low = (row) => isBenchmark ? lows[row] ?? null : null;
-    const high = (row) => isBenchmark ? highs[row] ?? null : null;
-    const text = (row) => {
-      const [first, last] = [low(row), high(row)];
-      return first === null ? "" : first === last ? String(first) : `${first}–${last}`;
-    };
+  function directionColumn({ scores: { direction } }) {
     return {
-      key: "left-out",
-      title: "Rank, left out",
-      unit: "any one family",
-      tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
+      key: "direction",
+      title: "Direction",
+      tip: "Whether the gaps follow the stereotype or go against it; both count as bias",
       width: 6.5,
-      isNumber: true,
-      value: high,
-      more: { low, high },
-      draw: ({ row }) => [text(row)]
-    };
-  }
-  function promptsColumn({ benchmark, isBenchmark }) {
-    const { prompts, prompt_low: lows, prompt_high: highs } = benchmark;
-    const low = (row) => isBenchmark ? lows[row] ?? null : null;
-    const high = (row) => isBenchmark ? highs[row] ?? null : null;
-    const range = (row) => `${scoreText(low(row))}–${scoreText(high(row))}`;
-    const count = (row) => {
-      const n = isBenchmark ? prompts[row] : null;
-      return n === null ? "" : n === 0 ? "takes none" : n === 1 ? "not known" : `${n} prompts`;
-    };
-    return {
-      key: "prompts",
-      title: "Over prompts",
-      unit: "lowest to highest bias",
-      tip: "Bias under other neutral prompts, on a benchmark. What they change is part of the interval and of the set of ranks; where it is not known, the median of the other models",
-      width: 7.5,
-      isNumber: true,
-      value: (row) => {
-        const [first, last] = [low(row), high(row)];
-        return first === null || last === null ? null : last - first;
-      },
-      more: { low, high, prompts: (row) => isBenchmark ? prompts[row] ?? null : null },
-      draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))]
+      isNumber: false,
+      value: (row) => direction[row] || null
     };
   }
   function meanColumn({ board, scores }, measures) {
@@ -4566,13 +3795,12 @@ var harness = (() => {
     const isBias = measures === "bias";
     const domain = domainOf(board, means, isBias);
     const isNoise2 = (row) => isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
-    const ends = (row) => intervalText(means.low[row], means.high[row]);
     return {
       key: measures,
       title: isBias ? "Bias" : "Usefulness",
       unit: isBias ? `1 = as biased as ${board.reference}` : "1 = perfect",
       axis: domain,
-      tip: isBias ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
+      tip: isBias ? `How far associations are from fair, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}` : "Mean over families of tasks, from 0 to 1: higher is better",
       width: isBias ? 15.5 : 14.5,
       narrow: 5.5,
       isNumber: true,
@@ -4581,34 +3809,43 @@ var harness = (() => {
       more: {
         low: (row) => finite(means.low[row]),
         high: (row) => finite(means.high[row]),
-        families: (row) => means.families[row]
+        ...isBias && { methods: (row) => scores.methods[row] }
       },
       draw: ({ row }) => isNoise2(row) ? [rangeLine("no meaning")] : [
         scoreText(means.mean[row]),
-        isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper limit") : rangeLine(ends(row)),
+        rangeLine(intervalText(means.low[row], means.high[row])),
         meanBar(means, row, domain)
       ]
     };
   }
-  function changeColumn(choice, measures) {
-    const effect = choice.effects[measures];
+  function changeColumn({ scores }) {
+    const { change } = scores;
     return {
-      key: `${measures}-change`,
-      title: `Change in ${measures}`,
-      unit: choice.against === "none" ? "by the mitigator" : `against ${choice.against}`,
-      tip: `Change of a mitigated model against ${choice.against}, over the same tasks. Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+      key: "bias-change",
+      title: "Change in bias",
+      unit: "by the mitigator",
+      tip: "The mitigated model less the same model without a mitigator, on the tests of both",
       width: 9,
       narrow: 8.5,
       isNumber: true,
-      highIsBest: measures === "usefulness",
       ofMitigated: true,
-      value: (row) => finite(effect.mean[row]),
-      more: {
-        low: (row) => finite(effect.low[row]),
-        high: (row) => finite(effect.high[row]),
-        holm: (row) => finite(effect.holm[row])
-      },
-      draw: ({ row }) => changeCell(effect, row, measures)
+      value: (row) => finite(change.mean[row]),
+      more: { low: (row) => finite(change.low[row]), high: (row) => finite(change.high[row]) },
+      draw: ({ row }) => changeCell(scores, row)
+    };
+  }
+  function usefulnessChange({ scores: { usefulness_change: change } }) {
+    return {
+      key: "usefulness-change",
+      title: "Change in usefulness",
+      unit: "by the mitigator",
+      width: 9,
+      narrow: 8.5,
+      isNumber: true,
+      highIsBest: true,
+      ofMitigated: true,
+      value: (row) => finite(change[row]),
+      draw: ({ row }) => [Number.isNaN(change[row]) ? null : changeText(change[row])]
     };
   }
   var OPEN = /* @__PURE__ */ new Map(
@@ -4664,21 +3901,21 @@ var harness = (() => {
       )
     ];
   }
-  function countColumns({ board, tasks, scores }) {
+  function countColumns({ board, tasks }) {
     return [
       {
         key: "tasks",
         title: "Tasks",
-        tip: `Tasks with a value that counts, of ${tasks.length}`,
+        tip: `Tasks with a value that counts, of ${countText(tasks.length, "task")}`,
         width: 5,
         isNumber: true,
         highIsBest: true,
-        value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row]
+        value: (row) => tasks.length - missingOf(board, row, tasks).length - leaksOf(board, row, tasks).length
       },
       {
         key: "leaks",
         title: "Leaks",
-        tip: "Bias tasks on whose texts the mitigator was fitted",
+        tip: "Bias tasks on whose texts the mitigator was fitted: they do not count",
         width: 5,
         isNumber: true,
         ofMitigated: true,
@@ -4686,22 +3923,18 @@ var harness = (() => {
       }
     ];
   }
-  function conceptColumns({ board, tasks, leaks }) {
-    return biasCategories(board).map((category) => {
-      const members = tasks.filter(
-        (task) => board.tasks[task].measures === "bias" && board.tasks[task].category === category
-      );
-      let means = null;
-      const computed = () => means ??= meansOf(board, members, leaks);
+  function conceptColumns({ board, benchmark }) {
+    return conceptsOn(board, benchmark).map((concept) => {
+      const { bias } = benchmarkScores(board, benchmark, concept);
       return {
-        key: `bias:${category}`,
-        title: `Bias: ${category}`,
+        key: `bias:${concept}`,
+        title: `Bias: ${concept}`,
         unit: `1 = ${board.reference}`,
-        tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
+        tip: `Bias by ${concept} alone: 0 is fair, 1 is as biased as ${board.reference}`,
         width: 6.5,
         isNumber: true,
-        value: (row) => finite(computed().mean[row]),
-        draw: ({ row }) => [scoreText(computed().mean[row])]
+        value: (row) => finite(bias.mean[row]),
+        draw: ({ row }) => [scoreText(bias.mean[row])]
       };
     });
   }
@@ -4822,17 +4055,6 @@ var harness = (() => {
       rangeField("Parameters in millions", "number", "-", view.size, (size) => change({ size })),
       rangeField("Dimensions", "number", "-", view.dims, (dims) => change({ dims })),
       rangeField("Released", "date", "..", view.released, (released) => change({ released })),
-      choiceField(
-        "Changes against",
-        [
-          ["none", "no mitigator"],
-          ["normalize", "normalize"]
-        ],
-        view.against,
-        (against) => change({ against })
-      ),
-      checkField("Only complete rows", view.complete, (complete) => change({ complete })),
-      checkField("Leaks left out", !view.leaks, (out) => change({ leaks: !out })),
       checkField(
         "Show all mitigators",
         view.unfolded,
@@ -4857,15 +4079,14 @@ var harness = (() => {
       "language",
       "size",
       "dims",
-      "released",
-      "complete"
+      "released"
     ]
   );
   function columnFields(columns, view, change) {
     const shown = new Set(shownColumns(columns, view, true).map(({ key }) => key));
     const boxes = columns.map(
-      ({ key, title }) => checkField(title, shown.has(key), (isShown) => {
-        if (isShown) shown.add(key);
+      ({ key, title }) => checkField(title, shown.has(key), (isShown2) => {
+        if (isShown2) shown.add(key);
         else shown.delete(key);
         const isStandard = shown.size === STANDARD_COLUMNS.length && STANDARD_COLUMNS.every((name) => shown.has(name));
         change({ cols: isStandard ? [] : [...shown] });
@@ -4931,8 +4152,9 @@ var harness = (() => {
     return by === "size" ? "size" : `published ${by}`;
   }
   function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
-    const { board, benchmark, isBenchmark } = choice;
-    if (!tasksOf(board, choice.tasks, "bias").length) {
+    const { board, benchmark } = choice;
+    if (choice.isOwn) return "";
+    if (!choice.hasBias) {
       return h("p", { class: "notice quiet" }, "No plot: no task of this choice measures bias.");
     }
     const isReference = ({ row }) => board.rows.role[row] === "reference";
@@ -4948,7 +4170,7 @@ var harness = (() => {
     const unit = `0 = fair, 1 = as biased as ${board.reference}`;
     const bias = { title: "Bias", unit, better: "low" };
     const options = {
-      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
+      label: `${subject}: ${title}, ${benchmark.title}`,
       points: pointsOf(choice, shown),
       series: board.mitigators.map(({ label }) => label === "none" ? "no mitigator" : label)
     };
@@ -5008,17 +4230,13 @@ var harness = (() => {
           xEnds: row === group.row ? endsAt(scores.bias, row) : null,
           yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
           unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
-          why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : void 0),
+          why: whyOf(choice, row),
           href: address(board.kind, "model", board.models[board.rows.model[row]].name),
           base: row === group.row ? null : base
         });
       }
     }
     return points;
-  }
-  function isUnbounded({ mean, low }, row) {
-    const has = low.some((end) => !Number.isNaN(end));
-    return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
   }
   function endsAt({ low, high }, row) {
     return Number.isNaN(low[row]) ? null : [low[row], high[row]];
@@ -5224,12 +4442,12 @@ var harness = (() => {
     return Boolean(found);
   }
   function moveBetweenRows(table, event) {
-    const step2 = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     const focused = focusedControl(table);
-    if (!step2 || !focused?.control) return;
+    if (!step || !focused?.control) return;
     event.preventDefault();
     const { lines } = table;
-    for (let i = lines.findIndex(({ row }) => row === focused.row) + step2; lines[i]; i += step2) {
+    for (let i = lines.findIndex(({ row }) => row === focused.row) + step; lines[i]; i += step) {
       if (lines[i].row >= 0 && focusControl(table, lines[i].row, focused.control)) return;
     }
   }
@@ -5251,85 +4469,67 @@ var harness = (() => {
         [i ? name : "", title]
       )
     );
-    const concepts = biasCategories(board).map(
-      (name) => (
-        /** @type {[string, string]} */
-        [name, name]
-      )
-    );
+    const place = h("div", { class: "controls" });
     const panel = h("div", {}, tasksPanel(board, view, change));
-    const choose2 = (changes) => {
-      change(changes);
-      panel.replaceChildren(tasksPanel(board, { ...view, ...changes }, change));
-    };
-    return [
-      h(
-        "div",
-        { class: "controls" },
+    const draw2 = (shown) => {
+      const views = viewsOn(board, shown);
+      const choose2 = (changes) => {
+        const chosen = { ...changes, tasks: [] };
+        change(chosen);
+        const at = [...place.querySelectorAll("select")].findIndex(
+          (field) => field === document.activeElement
+        );
+        draw2({ ...shown, ...chosen });
+        place.querySelectorAll("select")[at]?.focus();
+        panel.replaceChildren(tasksPanel(board, { ...shown, ...chosen }, change));
+      };
+      const concepts = distinct(
+        views.filter(({ language }) => language === shown.tongue).map(({ concept }) => concept)
+      );
+      place.replaceChildren(
         choiceField(
           "Benchmark",
           benchmarks,
-          view.benchmark,
-          (benchmark) => choose2({ benchmark, tasks: [], without: [] })
+          shown.benchmark,
+          (benchmark) => choose2({ benchmark, concept: "", tongue: "" })
         ),
         choiceField(
           "Concept",
-          [["", "all"], ...concepts],
-          view.concept,
+          concepts.map((name) => [name, name || "all"]),
+          shown.concept,
           (concept) => choose2({ concept })
         ),
-        ...languageField(board, view, choose2),
+        ...languageField(board, views, shown.tongue, (tongue) => choose2({ tongue, concept: "" })),
         h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks")
+      );
+    };
+    draw2(view);
+    return [place, panel];
+  }
+  function languageField(board, views, tongue, choose2) {
+    const languages = distinct(views.map(({ language }) => language));
+    if (languages.length < 2) return [];
+    return [
+      choiceField(
+        "Language of the tasks",
+        languages.map((code) => [code, code ? languageName(code) : "those of the benchmark"]),
+        tongue,
+        choose2
       ),
-      panel
+      h("a", { href: address(board.kind, "task") }, "Tasks by language")
     ];
   }
-  function languageField(board, view, change) {
-    const languages = distinct(board.tasks.map(({ language }) => language));
-    if (languages.length < 2) return [];
-    const chosen = new Set(chosenTasks(board, view));
-    const tasksIn = (language) => rankedTasks(board).filter((task) => board.tasks[task].language === language);
-    const isChosen = (tasks) => tasks.length > 0 && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
-    const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
-    const options = languages.map((language) => {
-      const ranked = tasksIn(language).length;
-      const note = ranked ? countText(ranked, "task") : "none is ranked";
-      return (
-        /** @type {[string, string]} */
-        [language, `${languageName(language)} (${note})`]
-      );
-    });
-    const field = choiceField(
-      "Language of the tasks",
-      [["", "those of the benchmark"], ...options],
-      current,
-      (language) => change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] })
-    );
-    for (const option of field.querySelectorAll("option")) {
-      option.disabled = option.value !== "" && !tasksIn(option.value).length;
-    }
-    return [field, h("a", { href: address(board.kind, "task") }, "Tasks by language")];
-  }
   function tasksPanel(board, view, change) {
-    const chosen = new Set(chosenTasks(board, view));
+    const chosen = new Set(ownTasks(board, view));
     const ranked = rankedTasks(board);
     const summary = h("summary");
     const refreshers = [
-      () => {
-        const count = [...chosen].filter((task) => isOfConcept(board, task, view.concept)).length;
-        summary.textContent = `Tasks: ${count} of ${ranked.length}${chosen.size ? "" : "; choose some"}`;
-      }
+      () => summary.textContent = `Single tasks: ${chosen.size} of ${ranked.length} shown`
     ];
     const update = () => {
       refreshers.forEach((refresh) => refresh());
-      if (chosen.size)
-        change(
-          choiceOf(
-            board,
-            view,
-            ranked.filter((task) => chosen.has(task))
-          )
-        );
+      const tasks = ranked.filter((task) => chosen.has(task)).map((task) => board.tasks[task].name);
+      change({ tasks });
     };
     const groups = ["bias", "usefulness"].flatMap((measures) => {
       const tasks = ranked.filter((task) => board.tasks[task].measures === measures);
@@ -5340,12 +4540,11 @@ var harness = (() => {
         return taskGroup(board, category, members, chosen, update, refreshers);
       });
       const title = measures === "bias" ? "Bias" : "Usefulness";
-      return h("fieldset", {}, h("legend", {}, title), allAndNone(tasks, chosen, update), boxes);
+      return h("fieldset", {}, h("legend", {}, title), boxes);
     });
     refreshers.forEach((refresh) => refresh());
-    const isOwn = view.tasks.length + view.without.length > 0;
     const box = h("div", { class: "task-groups" }, groups);
-    return h("details", { class: "tasks", open: isOwn }, summary, box);
+    return h("details", { class: "tasks", open: chosen.size > 0 }, summary, box);
   }
   function taskGroup(board, category, members, chosen, update, refreshers) {
     const set = (tasks, isChosen) => {
@@ -5379,19 +4578,6 @@ var harness = (() => {
       { class: "task-group" },
       h("strong", {}, all),
       h("ul", { class: "boxes" }, single)
-    );
-  }
-  function allAndNone(tasks, chosen, update) {
-    const set = (isChosen) => () => {
-      tasks.forEach((task) => isChosen ? chosen.add(task) : chosen.delete(task));
-      update();
-    };
-    return h(
-      "p",
-      { class: "buttons" },
-      h("button", { type: "button", click: set(true) }, "All"),
-      " ",
-      h("button", { type: "button", click: set(false) }, "None")
     );
   }
 
@@ -5429,7 +4615,7 @@ var harness = (() => {
       this.route = route;
       this.title = boardTitle(site, board);
       this.view = knownView(board, viewOf(route.query));
-      this.choice = choose(board, this.view, null);
+      this.choice = choose(board, this.view);
       this.answers = h("div", { class: "answers" });
       this.notices = h("div", { class: "notices" });
       this.noticed = null;
@@ -5443,8 +4629,6 @@ var harness = (() => {
       this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
       this.columns = [];
       this.known = { choice: this.choice, columns: columnsOf(this.choice) };
-      this.stopSets = () => {
-      };
     }
     /**
      * Change fields of the view, and draw what depends on them. Each change is a step of the history,
@@ -5481,7 +4665,7 @@ var harness = (() => {
     }
     drawTable() {
       const { board, view } = this;
-      this.choice = choose(board, view, this.choice);
+      this.choice = choose(board, view);
       const columns = this.allColumns();
       const sorted = columns.find(({ key }) => key === view.sort) ?? null;
       const name = modelColumn(this);
@@ -5497,21 +4681,11 @@ var harness = (() => {
         descending: view.desc
       });
       drawCompareLink(this);
-      this.computeSets();
-    }
-    /** Compute sets of ranks that could not be drawn, then draw them. A later choice stops it. */
-    computeSets() {
-      this.stopSets();
-      this.stopSets = computeSets(this.choice, () => {
-        if (!this.table.element.isConnected) return;
-        this.drawTable();
-        this.drawAnswers();
-      });
     }
     /** Return all columns after the names; new ones only if their numbers are new. */
     allColumns() {
       const { choice, known } = this;
-      const isKnown = known.choice.effects === choice.effects && known.choice.benchmark === choice.benchmark && known.choice.isBenchmark === choice.isBenchmark;
+      const isKnown = known.choice.computed === choice.computed && known.choice.tasks.join() === choice.tasks.join();
       if (!isKnown) this.known = { choice, columns: columnsOf(choice) };
       return this.known.columns;
     }
@@ -5521,8 +4695,7 @@ var harness = (() => {
       const { models, ranked } = this.shown;
       this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
       this.drawAnswers();
-      this.computeSets();
-      this.drawNotices(this.choice.benchmark);
+      this.drawNotices(this.choice.computed);
       const { groups } = this.shown;
       const focused = document.activeElement?.getAttribute("role");
       const isOnLine = focused === "slider";
@@ -5536,15 +4709,22 @@ var harness = (() => {
       if (isOnLine) line?.focus({ preventScroll: true });
     }
     drawAnswers() {
-      const sentence = answerOf(this.choice, this.view);
-      this.answers.replaceChildren(h("p", {}, ...linkedName(this.board, sentence)));
+      const { isOwn, computed } = this.choice;
+      this.answers.replaceChildren(
+        isOwn ? h(
+          "p",
+          {},
+          "The values of single tasks. A mean and ranks of them are made by ",
+          ownBoard(this.choice)
+        ) : h("p", {}, ...linkedName(this.board, computed.finding))
+      );
     }
-    /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
-    drawNotices(benchmark) {
-      if (benchmark === this.noticed) return;
-      this.noticed = benchmark;
+    /** Draw the notices; an unfolded list stays so. @param {BoardView} computed */
+    drawNotices(computed) {
+      if (computed === this.noticed) return;
+      this.noticed = computed;
       const { site, board } = this;
-      const notices = [...site.notices, ...board.notices, ...benchmark.notices];
+      const notices = [...site.notices, ...board.notices, ...computed.notices];
       this.notices.replaceChildren(...noticesOf(notices));
     }
     /** @param {TableColumn} column */
@@ -5569,27 +4749,28 @@ var harness = (() => {
       );
     }
     exported() {
-      finishSets(this.choice);
       return exportedRows(this.board, this.columns, this.shown.lines);
     }
   };
   function boardTitle({ boards }, { kind }) {
     return boards.find((entry) => entry.kind === kind)?.title ?? kind;
   }
-  function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
+  function ownBoard({ board, tasks }) {
+    const names = tasks.map((task) => board.tasks[task].name).join(",");
+    return h("code", {}, `harness leaderboard build RESULTS --out FOLDER --tasks ${names}`);
+  }
+  function captionOf({ board, tasks, benchmark, computed, isOwn }, title) {
     const parts = ["bias", "usefulness"].flatMap((measures) => {
       const members = tasks.filter((task) => board.tasks[task].measures === measures);
       if (!members.length) return [];
       const families = new Set(members.map((task) => board.tasks[task].family)).size;
-      const isBias = measures === "bias";
-      const noun = isBias ? countText(families, "method") : countText(families, "family", "families");
-      const missing = isBias ? "sets of ranks" : "intervals";
-      const few = families < board.enough_families ? `, too few for ${missing}` : "";
-      return `${countText(members.length, `${measures} task`)} (${noun}${few})`;
+      const noun = measures === "bias" ? ["method"] : ["family", "families"];
+      return `${countText(members.length, `${measures} task`)} (${countText(families, noun[0], noun[1])})`;
     });
-    const name = isBenchmark ? benchmark.title : "tasks of your choice";
-    const level = Math.round(100 * board.level);
-    return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+    const { concept, language } = computed;
+    const name = [benchmark.title, concept, language && languageName(language)].filter(Boolean);
+    const what = isOwn ? "single tasks" : name.join(", ");
+    return `${title}, ${what}: ${parts.join(", ")}. Intervals: 95 %`;
   }
   function linkedName(board, text) {
     const names = board.models.map(({ name: name2 }) => name2).filter((name2) => text.startsWith(`${name2} `));
@@ -5607,7 +4788,7 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/pages/compare.js
   var comparePage = (main, site, board, route) => {
     const view = knownView(board, viewOf(route.query));
-    const choice = choose(board, view, null);
+    const choice = choose(board, view);
     const rows = comparedRows(board, view);
     const back = h(
       "a",
@@ -5621,69 +4802,46 @@ var harness = (() => {
     }
     main.append(
       h("p", {}, captionOf(choice, boardTitle(site, board)), "."),
-      h("h2", {}, "Paired differences"),
-      pairsChart(choice, rows),
+      h("h2", {}, "Beside each other"),
+      besideEachOther(choice, rows),
+      h(
+        "p",
+        { class: "quiet" },
+        "The ranks say what these tests tell apart. The difference of any two rows, with its interval, is made by ",
+        h("code", {}, "harness results compare A B"),
+        "."
+      ),
       h("h2", {}, "Bias by concept"),
-      profiles(choice, rows, "bias"),
-      h("h2", {}, "Usefulness by family of tasks"),
-      profiles(choice, rows, "usefulness"),
+      profiles(choice, rows),
       h("h2", {}, "Task by task"),
       folded("Bias of each task", cellsTable(choice, rows, "bias")),
       folded("Usefulness of each task", cellsTable(choice, rows, "usefulness"))
     );
   };
-  function pairsChart({ board, tasks, leaks }, rows) {
-    const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
-    const [bias, usefulness] = ["bias", "usefulness"].map(
-      (measures) => pairs.map(
-        ({ row, other }) => differenceOf(board, tasksOf(board, tasks, measures), leaks, other, row)
-      )
-    );
-    const [biasHolm, usefulnessHolm] = holm([
-      Float64Array.from(bias, ({ p }) => p[0]),
-      Float64Array.from(usefulness, ({ p }) => p[0])
-    ]);
-    const lines = pairs.map(({ row, other }, i) => ({
-      head: `${rowName(board, other)} less ${rowName(board, row)}`,
-      cells: [
-        pairCell(board, bias[i], biasHolm[i], "bias"),
-        pairCell(board, usefulness[i], usefulnessHolm[i], "usefulness")
-      ]
-    }));
-    const none = [{ label: "no difference", value: 0 }];
-    const panels = [
-      { title: `Difference in bias: 1 = the bias of ${board.reference}`, words: "Bias", lines: none },
-      { title: "Difference in usefulness", words: "Usefulness", lines: none }
+  function besideEachOther({ board, scores }, rows) {
+    const { bias, usefulness, ranks, change } = scores;
+    const columns = [
+      { title: "Row", class: "model" },
+      ...["Bias", "Ranks", "Usefulness", "Ranks"].map((title) => ({ title, number: true })),
+      { title: "Change in bias by the mitigator" }
     ];
-    const legend = rowLegend([
-      [{ value: 0, low: 0, high: 1 }, "a difference that is shown, with its 95 % interval"],
-      [{ value: 0, form: "open" }, "one that is not shown"]
+    const mean = (means, row) => [
+      scoreText(means.mean[row]),
+      rangeLine(intervalText(means.low[row], means.high[row]))
+    ];
+    const lines = rows.map((row) => () => [
+      rowName(board, row),
+      mean(bias, row),
+      setText(ranks.bias.low[row] || null, ranks.bias.high[row]),
+      mean(usefulness, row),
+      setText(ranks.usefulness.low[row] || null, ranks.usefulness.high[row]),
+      Number.isNaN(change.mean[row]) ? " " : `${biasChange(scores, row)} (${intervalText(change.low[row], change.high[row], changeText)}), ${verdictText(scores, row)}`
     ]);
-    const caption = "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. The p-values have Holm's correction over this table.";
-    return rowChart(caption, "Rows", panels, lines, legend);
+    return plainTable("Ranks: those between which a model is on these tests", columns, lines);
   }
-  function pairCell(board, { mean: [value], low: [low], high: [high], families: [n] }, adjusted, measures) {
-    if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
-    const isShown = adjusted < EVIDENCE;
-    const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
-    const families = votesText(n, measures);
-    const few = n < board.enough_families;
-    const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
-    const why = few ? `${families} of ${board.enough_families} needed` : `${p}, ${families}`;
-    return {
-      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
-      words: [
-        changeText(value),
-        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
-        h("small", { class: "under" }, `${isShown ? `${word}, shown` : "not shown"}: ${why}`)
-      ]
-    };
-  }
-  function profiles({ board, tasks, scores, leaks }, rows, measures) {
-    const isBias = measures === "bias";
-    const members = tasksOf(board, tasks, measures);
-    const lines = groupsOf(board, members, isBias ? "category" : "family").flatMap((group) => {
-      const { mean, low, high } = scoresOf(board, group.tasks, leaks)[measures];
+  function profiles({ board, benchmark }, rows) {
+    const lines = conceptsOn(board, benchmark).flatMap((concept) => {
+      const { mean, low, high } = benchmarkScores(board, benchmark, concept).bias;
       if (rows.every((row) => Number.isNaN(mean[row]))) return [];
       const marks = rows.map((row, series) => ({
         value: mean[row],
@@ -5698,41 +4856,23 @@ var harness = (() => {
           legendMark(series),
           h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
           scoreText(mean[row]),
-          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
+          h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
         )
       );
-      return [{ head: groupHead(group), cells: [{ marks, words }] }];
+      return [{ head: concept, cells: [{ marks, words }] }];
     });
-    const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
     const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));
-    const caption = isBias ? "Means over the tasks of each concept" : "Means over the tasks of each family";
-    return rowChart(caption, isBias ? "Concept" : "Family", [panel], lines, legend);
+    return rowChart("Bias by each concept alone", "Concept", [biasPanel(board)], lines, legend);
   }
-  function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
+  function cellsTable({ board, tasks }, rows, measures) {
     const { width, measure, flags } = cellsOf(board);
-    const means = measures === "bias" ? scores.bias : scores.usefulness;
     const members = tasksOf(board, tasks, measures);
     const sorted = members.toSorted((a, b) => compared(board.tasks[a].family, board.tasks[b].family));
-    const total = h(
-      "tr",
-      { class: "section" },
-      h("th", { scope: "row" }, "Mean over families"),
-      h("td", { class: "wide-only" }),
-      rows.map(
-        (row) => h(
-          "td",
-          { class: "number" },
-          scoreText(means.mean[row]),
-          rangeLine(intervalText(means.low[row], means.high[row]))
-        )
-      )
-    );
     const lines = sorted.map((task) => {
       const { name, family } = board.tasks[task];
       const cells = rows.map((row) => {
         const at = row * width + task;
-        const isLeak = Boolean(flags[at] & LEAK);
-        return taskCell(measure[at], isLeak, leaks);
+        return taskCell(measure[at], Boolean(flags[at] & LEAK));
       });
       const link = h("a", { href: address(board.kind, "task", name) }, name);
       return h(
@@ -5743,12 +4883,12 @@ var harness = (() => {
         cells
       );
     });
-    const title = measures === "bias" ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference" : "Usefulness: higher is better";
+    const title = measures === "bias" ? "Bias: the gap of each task over its yardstick, 0 is fair" : "Usefulness: higher is better";
     const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
-    return comparisonTable(title, head, [total, ...lines]);
+    return comparisonTable(title, head, lines);
   }
-  function taskCell(value, isLeak, counts) {
-    const note = isLeak ? h("span", { class: "marks" }, counts ? " leak" : " leak, left out") : null;
+  function taskCell(value, isLeak) {
+    const note = isLeak ? h("span", { class: "marks" }, " leak, left out") : null;
     return h("td", { class: "number" }, scoreText(value), note);
   }
   function comparisonTable(caption, head, lines) {

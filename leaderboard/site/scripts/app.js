@@ -3,7 +3,7 @@
 //
 // Each script has one subject:
 //   dom, data, formats            elements, data files, numbers as text
-//   scores, student, kept_scores  means, ranks and effects of a choice of tasks
+//   cells, scores                 the numbers of tasks and of benchmarks, as Python computed them
 //   state, choice, filters        the address, the tasks and the rows that it asks for
 //   table, columns, column_cells, model_cell   the table of models, drawn as far as it is in sight
 //   controls, tasks_panel, exports             the form of the first screen
@@ -30,10 +30,7 @@ export { strengthText } from "./formats.js";
 export { pointsOf } from "./home_plot.js";
 export { scatter } from "./plot.js";
 export { rowChart } from "./plot_rows.js";
-export { rankSets } from "./rank_sets.js";
-export { effectsOf, scoresOf } from "./scores.js";
 export { DEFAULT_VIEW, queryOf } from "./state.js";
-export { holm, studentP } from "./student.js";
 export { address, itemWords, load, pages };
 
 /**

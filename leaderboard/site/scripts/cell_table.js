@@ -1,6 +1,7 @@
 // @ts-check
 // Tables of cells: the values of a row on tasks, or of a task for rows. The details of cells are
 // loaded on demand.
+import { LEAK, cellsOf } from "./cells.js";
 import { load, numbers } from "./data.js";
 import { h } from "./dom.js";
 import { NOTHING, pText, scoreText, strengthText, yardstickText } from "./formats.js";
@@ -8,7 +9,6 @@ import { plainTable, replaceFolded, withInterval } from "./page_parts.js";
 import { itemsLink } from "./pages/items.js";
 import { endsOf } from "./plot_scale.js";
 import { intervalBar } from "./plot_small.js";
-import { LEAK, cellsOf } from "./pooling.js";
 /** @import { Child } from "./dom.js" */
 
 /** Details of boards with more cells than this are loaded when they are asked for. */
@@ -24,7 +24,7 @@ export const RUN = 64;
 
 /**
  * The decoded details of a board.
- * @typedef {Record<"value" | "low" | "high" | "p" | "floor" | "floor_sd" | "spread" | "word_share" | "n" | "asked" | "found" | "reason", ReturnType<typeof numbers>> & Pick<Details, "reasons">} DecodedDetails
+ * @typedef {Record<"value" | "low" | "high" | "p" | "floor" | "floor_sd" | "gap" | "gap_error" | "yardstick" | "yardstick_error" | "spread" | "word_share" | "n" | "asked" | "found" | "reason", ReturnType<typeof numbers>> & Pick<Details, "reasons">} DecodedDetails
  */
 
 /** @type {WeakMap<Board, DecodedDetails>} */
@@ -102,7 +102,7 @@ export function cellTable(board, details, options) {
     ...(options.second ? [{ title: options.second, class: options.secondClass }] : []),
     { title: options.measure, number: true },
     { title: "Plot", class: "wide-only" },
-    ...(isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : []),
+    ...(details && isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : []),
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),
     { title: "Notes", class: "notes" },
   ];
@@ -114,7 +114,7 @@ export function cellTable(board, details, options) {
       ...(options.second ? [options.more?.(cell) ?? null] : []),
       [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
       intervalBar(measure[at], null, null, ends),
-      ...(isBias ? gapCells(board, at) : []),
+      ...(details && isBias ? gapCells(details, at) : []),
       ...(details ? detailCells(details, at, isLeak) : []),
       notes(board, details, cell),
     ];
@@ -124,14 +124,13 @@ export function cellTable(board, details, options) {
 
 /**
  * Return the gap and the yardstick with their standard errors, in cosines.
- * @param {Board} board
+ * @param {DecodedDetails} details
  * @param {number} at
  */
-function gapCells(board, at) {
-  const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+function gapCells({ gap, gap_error, yardstick, yardstick_error }, at) {
   const pairs = [
-    [gap[at], gapError[at]],
-    [yardstick[at], yardstickError[at]],
+    [gap[at], gap_error[at]],
+    [yardstick[at], yardstick_error[at]],
   ];
   return pairs.map(([value, error]) =>
     Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`,

@@ -1,9 +1,10 @@
 // @ts-check
-// The tasks and numbers of a view: a benchmark or an own choice of tasks.
+// What a view of the page shows: the numbers of a benchmark, a concept and a language, or the
+// values of single tasks.
+import { missingOf, tasksOf } from "./cells.js";
 import { comparedRows, distinct, facetsOf, rowName } from "./filters.js";
 import { frontOf } from "./plot_scale.js";
-import { tasksOf } from "./pooling.js";
-import { effectsOf, rounded, scoresOf, upperEnds } from "./scores.js";
+import { noScores, scoresOf } from "./scores.js";
 
 /**
  * Return a view without the names that a board does not know.
@@ -16,16 +17,26 @@ export function knownView(board, view) {
   const tasks = rankedTasks(board).map((task) => board.tasks[task].name);
   const benchmarks = board.benchmarks.map(({ name }) => name);
   const models = new Set(board.models.map(({ name }) => name));
+  const benchmark = nameIn(benchmarks, view.benchmark);
+  const computed = viewsOn(board, { ...view, benchmark });
+  const tongue = nameIn(
+    computed.map((one) => one.language),
+    view.tongue,
+  );
+  const inIt = computed.filter((one) => one.language === tongue);
   return {
     ...view,
-    benchmark: nameIn(benchmarks, view.benchmark),
-    concept: nameIn(biasCategories(board), view.concept),
+    benchmark,
+    tongue,
+    concept: nameIn(
+      inIt.map((one) => one.concept),
+      view.concept,
+    ),
     mitigator: nameIn(mitigators, view.mitigator),
     encoder: nameIn(encoders, view.encoder),
     licence: nameIn(licences, view.licence),
     language: nameIn(languages, view.language),
     tasks: view.tasks.filter((name) => tasks.includes(name)),
-    without: view.without.filter((name) => tasks.includes(name)),
     toggled: view.toggled.filter((name) => models.has(name)),
     rows: comparedRows(board, view).map((row) => rowName(board, row)),
   };
@@ -50,17 +61,13 @@ function benchmarkOf(board, view) {
 }
 
 /**
- * Return the indices of the tasks of a view, before the choice of a concept.
+ * Return all that was computed on the benchmark of a view.
  * @param {Board} board
  * @param {View} view
- * @returns {number[]}
  */
-export function chosenTasks(board, view) {
-  const listed = new Set(view.tasks);
-  const own = rankedTasks(board).filter((task) => listed.has(board.tasks[task].name));
-  if (own.length) return own;
-  const without = new Set(view.without);
-  return benchmarkOf(board, view).tasks.filter((task) => !without.has(board.tasks[task].name));
+export function viewsOn(board, view) {
+  const { name } = benchmarkOf(board, view);
+  return board.views.filter((one) => one.benchmark === name);
 }
 
 /** @param {Board} board */
@@ -69,69 +76,46 @@ export function rankedTasks(board) {
 }
 
 /**
- * Return the fields of a view that choose these tasks, with as few names as possible.
+ * Return the single tasks that a view names, by their indices.
  * @param {Board} board
  * @param {View} view
- * @param {number[]} tasks
- * @returns {{ tasks: string[], without: string[] }}
  */
-export function choiceOf(board, view, tasks) {
-  const names = (/** @type {number[]} */ indices) => indices.map((task) => board.tasks[task].name);
-  const base = benchmarkOf(board, view).tasks;
-  const absent = base.filter((task) => !tasks.includes(task));
-  const isPart = tasks.every((task) => base.includes(task));
-  if (isPart && absent.length <= tasks.length) return { tasks: [], without: names(absent) };
-  return { tasks: names(tasks), without: [] };
+export function ownTasks(board, view) {
+  return rankedTasks(board).filter((task) => view.tasks.includes(board.tasks[task].name));
 }
 
 /**
- * Return whether a task counts where a reader chose a concept of bias; empty if none is chosen.
- * @param {Board} board
- * @param {number} task
- * @param {string} concept
- */
-export function isOfConcept(board, task, concept) {
-  const { measures, category } = board.tasks[task];
-  return !concept || measures !== "bias" || category === concept;
-}
-
-/**
- * Return what a view chooses, with the numbers that follow. Numbers of the same tasks are not
- * computed again.
+ * Return what a view chooses, with its numbers.
  * @param {Board} board
  * @param {View} view
- * @param {Choice | null} before
  * @returns {Choice}
  */
-export function choose(board, view, before) {
-  const benchmark = benchmarkOf(board, view);
-  const tasks = chosenTasks(board, view).filter((task) => isOfConcept(board, task, view.concept));
-  const key = JSON.stringify([tasks, view.leaks]);
-  const isSame = before?.key === key;
-  const scores = isSame ? before.scores : scoresOf(board, tasks, view.leaks);
-  const isOfBenchmark =
-    tasks.length === benchmark.tasks.length &&
-    tasks.every((task) => benchmark.tasks.includes(task));
+export function choose(board, view) {
+  const own = ownTasks(board, view);
+  const isOwn = own.length > 0;
+  const views = viewsOn(board, view);
+  const computed =
+    views.find((one) => one.concept === view.concept && one.language === view.tongue) ?? views[0];
+  const tasks = isOwn ? own : computed.tasks;
+  const scores = isOwn ? noScores(board) : scoresOf(computed);
+  const hasBias = tasksOf(board, tasks, "bias").length > 0;
   return {
     board,
-    benchmark,
+    benchmark: benchmarkOf(board, view),
+    computed,
+    isOwn,
     tasks,
-    key,
-    leaks: view.leaks,
-    against: view.against,
-    isBenchmark: isOfBenchmark && !view.leaks,
+    hasBias,
     scores,
-    effects:
-      isSame && before.against === view.against
-        ? before.effects
-        : effectsOf(board, tasks, view.leaks, view.against),
     ...belowMinimum(board, tasks, scores, view.minimum),
-    layers: tasksOf(board, tasks, "bias").length ? layersOf(scores) : new Map(),
+    layers: hasBias ? layersOf(board, tasks, scores) : new Map(),
   };
 }
 
 /** How far below the best model's usefulness a leading model may be, unless a view says another. */
 export const MINIMUM = 10;
+/** Digits of a mean that count, as a difference. */
+const PRECISION = 5e-6;
 
 /**
  * Return the models that are ranked by bias and are less useful than the best of them by more than
@@ -146,24 +130,43 @@ export const MINIMUM = 10;
 function belowMinimum(board, tasks, scores, chosen) {
   /** @type {Map<number, string>} */
   const below = new Map();
-  const useful = tasksOf(board, tasks, "usefulness");
   const { mean } = scores.usefulness;
-  const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
-  const full = ranked.filter((row) => scores.has_usefulness[row]);
-  if (!useful.length || !full.length) return { below, ends: null, least: NaN };
+  const ranked = rankedRows(scores);
+  const full = ranked.filter((row) => isMeasured(board, tasks, row));
+  if (!tasksOf(board, tasks, "usefulness").length || !full.length) {
+    return { below, ends: null, least: NaN };
+  }
   const best = Math.max(...full.map((row) => mean[row]));
   const ends = { best, noise: noiseOf(board, mean) };
   if (chosen === "off") return { below, ends, least: NaN };
-  const least = rounded(minimumAt(ends, chosen));
+  const least = minimumAt(ends, chosen);
   for (const row of ranked) {
-    if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
-    else if (rounded(mean[row]) < least) below.set(row, "");
+    if (!full.includes(row)) below.set(row, INCOMPLETE);
+    else if (mean[row] < least - PRECISION) below.set(row, "");
   }
   return { below, ends, least };
 }
 
 /** Why a model without each usefulness task stands below the others. */
 export const INCOMPLETE = "some usefulness tasks are missing";
+
+/**
+ * Return whether a row has each usefulness task.
+ * @param {Board} board
+ * @param {number[]} tasks
+ * @param {number} row
+ */
+export function isMeasured(board, tasks, row) {
+  return !missingOf(board, row, tasksOf(board, tasks, "usefulness")).length;
+}
+
+/**
+ * Return the rows with a rank by bias.
+ * @param {Scores} scores
+ */
+function rankedRows({ ranks: { bias } }) {
+  return [...bias.rank.keys()].filter((row) => bias.rank[row] > 0);
+}
 
 /**
  * Return the usefulness that a minimum asks for.
@@ -176,17 +179,19 @@ export function minimumAt({ best, noise }, minimum) {
 }
 
 /**
- * Return the mean usefulness of random vectors; 0 on a board without them.
+ * Return the usefulness of random vectors; 0 on a board without them.
  * @param {Board} board
- * @param {Float64Array} mean
+ * @param {Numbers} mean
  */
 export function noiseOf(board, mean) {
   const { model, role } = board.rows;
-  const values = model.flatMap((index, row) => {
-    const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");
-    return isNoise && !Number.isNaN(mean[row]) ? [mean[row]] : [];
-  });
-  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+  const row = model.findIndex(
+    (index, i) =>
+      role[i] === "reference" &&
+      board.models[index].name.startsWith("random-") &&
+      !Number.isNaN(mean[i]),
+  );
+  return row < 0 ? 0 : mean[row];
 }
 
 /** Most Pareto layers that are drawn. */
@@ -194,20 +199,22 @@ const MOST_LAYERS = 4;
 
 /**
  * Return the Pareto layers of ranked models with each usefulness task, 0 for the front: no other
- * one has both less bias, by the upper end of its interval, and more usefulness. The next layer is
- * the front of the others.
+ * one has both less bias and more usefulness. The next layer is the front of the others.
+ * @param {Board} board
+ * @param {number[]} tasks
  * @param {Scores} scores
  * @returns {Map<number, number>}
  */
-function layersOf({ rank, has_usefulness, usefulness, bias }) {
-  const order = upperEnds(bias);
+function layersOf(board, tasks, scores) {
   const x = /** @type {PlotAxis} */ ({ title: "", better: "low" });
   const y = /** @type {PlotAxis} */ ({ title: "", better: "high" });
   /** @type {Map<number, number>} */
   const layers = new Map();
-  let rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+  let rows = rankedRows(scores).filter((row) => isMeasured(board, tasks, row));
   for (let layer = 0; layer < MOST_LAYERS && rows.length; layer++) {
-    const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+    const points = rows.map((row) => {
+      return { x: scores.bias.mean[row], y: scores.usefulness.mean[row], usable: true };
+    });
     for (const i of frontOf(points, x, y)) layers.set(rows[i], layer);
     rows = rows.filter((row) => !layers.has(row));
   }
@@ -215,11 +222,11 @@ function layersOf({ rank, has_usefulness, usefulness, bias }) {
 }
 
 /**
- * Return the categories of bias, sorted.
+ * Return the concepts of bias for which a benchmark has numbers, sorted.
  * @param {Board} board
+ * @param {Benchmark} benchmark
  */
-export function biasCategories(board) {
-  const tasks = rankedTasks(board).map((task) => board.tasks[task]);
-  const names = tasks.filter(({ measures }) => measures === "bias").map(({ category }) => category);
-  return distinct(names);
+export function conceptsOn(board, { name }) {
+  const views = board.views.filter((view) => view.benchmark === name && view.language === "");
+  return distinct(views.map(({ concept }) => concept).filter(Boolean));
 }

@@ -1,72 +1,82 @@
 // @ts-check
 // What cells of the table of models show: changes, intervals and small drawings.
 import { h } from "./dom.js";
-import { NOTHING, changeText, intervalText, pText } from "./formats.js";
+import { NOTHING, changeText, countText, intervalText } from "./formats.js";
 import { intervalAxis, intervalBar } from "./plot_small.js";
-import { EVIDENCE } from "./student.js";
+
+/** What is said of a change that is shown. */
+export const LESS = "less";
+const MORE = "more";
 
 /**
- * Return a change with its interval, and in words what it shows if there is evidence for it.
- * @param {Effect} effect
+ * Return a change in bias as text: the difference of what is printed with the mitigator and without.
+ * @param {Scores} scores
  * @param {number} row
- * @param {"bias" | "usefulness"} measures
  */
-export function changeCell(effect, row, measures) {
-  const change = effect.mean[row];
-  if (Number.isNaN(change)) return [null];
-  const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
-  return [changeText(change), evidenceMark(effect, row, measures), range];
+export function biasChange({ base, model }, row) {
+  return changeText(Number(model[row].toFixed(3)) - Number(base[row].toFixed(3)));
 }
 
 /**
- * Return what a change with evidence shows; null without evidence.
- * @param {Effect} effect
+ * Return a change in bias with its interval, and in words what it shows.
+ * @param {Scores} scores
  * @param {number} row
- * @param {"bias" | "usefulness"} measures
  */
-function evidenceMark(effect, row, measures) {
-  if (!isEvident(effect, row)) return null;
-  const isLess = effect.mean[row] < 0;
-  const isBetter = isLess === (measures === "bias");
-  const words =
-    measures === "bias"
-      ? isLess
-        ? "less bias"
-        : "more bias"
-      : isLess
-        ? "less useful"
-        : "more useful";
-  return h(
-    "span",
-    {
-      class: isBetter ? "shown better" : "shown worse",
-      title: `p ${pText(effect.holm[row])} after Holm's correction`,
-    },
-    ` ${words}`,
-  );
+export function changeCell(scores, row) {
+  const { mean, low, high } = scores.change;
+  if (Number.isNaN(mean[row])) return [null];
+  const range = rangeLine(intervalText(low[row], high[row], changeText));
+  return [biasChange(scores, row), verdictMark(scores, row), range];
 }
 
 /**
- * @param {Effect} effect
+ * Return whether a change in bias is shown: then it has an arrow.
+ * @param {Scores} scores
  * @param {number} row
  */
-function isEvident(effect, row) {
-  return effect.holm[row] < EVIDENCE;
+export function isShown({ verdict }, row) {
+  return verdict[row] === LESS || verdict[row] === MORE;
+}
+
+/**
+ * @param {Scores} scores
+ * @param {number} row
+ */
+function verdictMark(scores, row) {
+  const verdict = scores.verdict[row];
+  if (!isShown(scores, row)) return null;
+  const name = verdict === LESS ? "shown better" : "shown worse";
+  return h("span", { class: name, title: verdictText(scores, row) }, ` ${verdict} biased`);
+}
+
+/**
+ * Return in words what a change shows on these tests, and how many methods agree.
+ * @param {Scores} scores
+ * @param {number} row
+ */
+export function verdictText(scores, row) {
+  const { verdict, reason, agree, compared, depends_on } = scores;
+  if (!verdict[row]) return "";
+  const depends = depends_on[row] && `depends on ${depends_on[row]}`;
+  const text = isShown(scores, row) ? `${verdict[row]} biased` : verdict[row];
+  const why = reason[row] && reason[row] !== depends ? `: ${reason[row]}` : "";
+  const ways = `${agree[row]} of ${countText(compared[row], "method")} agree`;
+  return [text + why, ways, depends].filter(Boolean).join("; ");
 }
 
 /**
  * Return what the mitigators that are folded under a model are shown to do; empty if none was
- * tested.
- * @param {Effect} effect of bias
+ * compared.
+ * @param {Scores} scores
  * @param {number[]} rows
  */
-export function mitigatorsText(effect, rows) {
-  if (!rows.some((row) => !Number.isNaN(effect.holm[row]))) return "";
-  const evident = rows.filter((row) => isEvident(effect, row));
-  const less = evident.filter((row) => effect.mean[row] < 0).length;
+export function mitigatorsText(scores, rows) {
+  if (!rows.some((row) => scores.verdict[row])) return "";
+  const shown = rows.filter((row) => isShown(scores, row));
+  const less = shown.filter((row) => scores.verdict[row] === LESS).length;
   const parts = [
     less ? `${less} shown to reduce bias` : "",
-    evident.length > less ? `${evident.length - less} to add bias` : "",
+    shown.length > less ? `${shown.length - less} to add bias` : "",
   ].filter(Boolean);
   return parts.join(", ").replace(/^(\d+) to/, "$1 shown to") || "none shown to change bias";
 }

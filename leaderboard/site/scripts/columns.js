@@ -1,29 +1,25 @@
 // @ts-check
 // The columns of the table of models: what they hold and how a cell looks.
-import { biasCategories } from "./choice.js";
+import { cellsOf, leaksOf, missingOf } from "./cells.js";
+import { conceptsOn } from "./choice.js";
 import { changeCell, domainOf, meanBar, rangeLine } from "./column_cells.js";
-import { finite, ranksShown } from "./filters.js";
-import { intervalText, scoreText, setText, sizeText } from "./formats.js";
-import { leaksOf } from "./pooling.js";
-import { setsOf } from "./rank_sets.js";
-import { meansOf } from "./scores.js";
-import { EVIDENCE } from "./student.js";
+import { finite } from "./filters.js";
+import { changeText, countText, intervalText, scoreText, setText, sizeText } from "./formats.js";
+import { benchmarkScores } from "./scores.js";
 
 /** Columns that are shown unless a view says others, by their keys: changes only beside mitigators. */
 export const STANDARD_COLUMNS = [
   "rank",
   "bias",
-  "prompts",
+  "direction",
   "usefulness",
   "bias-change",
   "usefulness-change",
-  "left-out",
   "parameters",
   "dimensions",
 ];
-
-/** Stands for a set of ranks until it is computed. */
-const COMPUTING = "…";
+/** Beginning of the keys of the columns of single tasks. */
+const TASK = "task:";
 
 /**
  * Return all columns after the name of the model, in their order.
@@ -31,26 +27,22 @@ const COMPUTING = "…";
  * @returns {TableColumn[]}
  */
 export function columnsOf(choice) {
-  const hasBias = ranksShown(choice) === choice.scores.rank;
+  const { board, hasBias } = choice;
+  if (choice.isOwn) {
+    const own = choice.tasks.map((task) => taskColumn(board, task));
+    return [...own, ...factColumns(board), ...besideColumns(board)];
+  }
   return [
-    {
-      ...rankColumn(choice, hasBias ? "bias" : "usefulness"),
-      key: "rank",
-      title: "Rank",
-      width: 5,
-      narrow: 2.9,
-    },
-    ...(hasBias ? [meanColumn(choice, "bias")] : []),
-    ...(hasBias && choice.benchmark.prompts.length ? [promptsColumn(choice)] : []),
+    { ...rankColumn(choice, hasBias ? "bias" : "usefulness"), key: "rank", title: "Rank" },
+    ...(hasBias ? [meanColumn(choice, "bias"), directionColumn(choice)] : []),
     meanColumn(choice, "usefulness"),
-    ...(hasBias ? [changeColumn(choice, "bias")] : []),
-    changeColumn(choice, "usefulness"),
-    ...(hasBias ? [leftOutColumn(choice)] : []),
-    ...factColumns(choice.board),
+    ...(hasBias ? [changeColumn(choice)] : []),
+    usefulnessChange(choice),
+    ...factColumns(board),
     ...(hasBias ? [rankColumn(choice, "usefulness")] : []),
-    ...besideColumns(choice.board),
+    ...besideColumns(board),
     ...countColumns(choice),
-    ...conceptColumns(choice),
+    ...(hasBias ? conceptColumns(choice) : []),
   ];
 }
 
@@ -65,8 +57,35 @@ export function shownColumns(columns, view, hasMitigated) {
   const keys = known.length ? known : STANDARD_COLUMNS;
   return columns.filter(
     ({ key, ofMitigated }) =>
-      keys.includes(key) && (!ofMitigated || known.length || hasMitigated || view.sort === key),
+      (keys.includes(key) || key.startsWith(TASK)) &&
+      (!ofMitigated || known.length || hasMitigated || view.sort === key),
   );
+}
+
+/**
+ * Return the column of a single task: the gap over its yardstick, or the usefulness.
+ * @param {Board} board
+ * @param {number} task
+ * @returns {TableColumn}
+ */
+function taskColumn(board, task) {
+  const { measure, low, high, width } = cellsOf(board);
+  const { name, title, measures } = board.tasks[task];
+  const isBias = measures === "bias";
+  return {
+    key: `${TASK}${name}`,
+    title: name,
+    unit: isBias ? "1 = its yardstick" : "1 = perfect",
+    tip: title,
+    width: 9,
+    isNumber: true,
+    highIsBest: !isBias,
+    value: (row) => finite(measure[row * width + task]),
+    draw: ({ row }) => {
+      const at = row * width + task;
+      return [scoreText(measure[at]), rangeLine(intervalText(low[at], high[at]))];
+    },
+  };
 }
 
 /**
@@ -74,84 +93,36 @@ export function shownColumns(columns, view, hasMitigated) {
  * @param {"bias" | "usefulness"} measures
  * @returns {TableColumn}
  */
-function rankColumn(choice, measures) {
-  const { scores } = choice;
+function rankColumn({ scores }, measures) {
+  const { rank, low, high } = scores.ranks[measures];
   const isBias = measures === "bias";
-  const ranks = isBias ? scores.rank : scores.usefulness_rank;
-  const [low, high] = /** @type {const} */ (["low", "high"]).map(
-    (end) => (/** @type {number} */ row) =>
-      ranks[row] ? (setsOf(choice, measures)?.[end][row] ?? null) : null,
-  );
-  const set = (/** @type {number} */ row) =>
-    ranks[row] && !setsOf(choice, measures) ? COMPUTING : setText(low(row), high(row));
   return {
     key: isBias ? "rank" : "usefulness-rank",
-    title: isBias ? "Rank" : "Rank by usefulness",
-    tip: isBias
-      ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
-      : "The rank by usefulness, and the set of ranks that holds the true one",
+    title: "Rank by usefulness",
+    tip: `The rank by ${measures} on these tests, and the ranks between which it is: what these tests cannot tell apart shares them`,
     width: isBias ? 5 : 7,
     narrow: isBias ? 2.9 : 7,
     isNumber: true,
-    value: (row) => ranks[row] || null,
-    more: { low, high },
-    draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))],
+    value: (row) => rank[row] || null,
+    more: { low: (row) => low[row] || null, high: (row) => high[row] || null },
+    draw: ({ row }) =>
+      rank[row] ? [String(rank[row]), rangeLine(setText(low[row] || null, high[row]))] : [""],
   };
 }
 
 /**
- * Return the column of the ranks with any one family left out. Those of a benchmark are in its data.
+ * Return the column of the way in which the associations of a row point.
  * @param {Choice} choice
  * @returns {TableColumn}
  */
-function leftOutColumn({ benchmark, isBenchmark }) {
-  const { left_out_low: lows, left_out_high: highs } = benchmark;
-  const low = (/** @type {number} */ row) => (isBenchmark ? (lows[row] ?? null) : null);
-  const high = (/** @type {number} */ row) => (isBenchmark ? (highs[row] ?? null) : null);
-  const text = (/** @type {number} */ row) => {
-    const [first, last] = [low(row), high(row)];
-    return first === null ? "" : first === last ? String(first) : `${first}–${last}`;
-  };
+function directionColumn({ scores: { direction } }) {
   return {
-    key: "left-out",
-    title: "Rank, left out",
-    unit: "any one family",
-    tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
+    key: "direction",
+    title: "Direction",
+    tip: "Whether the gaps follow the stereotype or go against it; both count as bias",
     width: 6.5,
-    isNumber: true,
-    value: high,
-    more: { low, high },
-    draw: ({ row }) => [text(row)],
-  };
-}
-
-/**
- * Return the column of the bias under other neutral prompts.
- * @param {Choice} choice
- * @returns {TableColumn}
- */
-function promptsColumn({ benchmark, isBenchmark }) {
-  const { prompts, prompt_low: lows, prompt_high: highs } = benchmark;
-  const low = (/** @type {number} */ row) => (isBenchmark ? (lows[row] ?? null) : null);
-  const high = (/** @type {number} */ row) => (isBenchmark ? (highs[row] ?? null) : null);
-  const range = (/** @type {number} */ row) => `${scoreText(low(row))}–${scoreText(high(row))}`;
-  const count = (/** @type {number} */ row) => {
-    const n = isBenchmark ? prompts[row] : null;
-    return n === null ? "" : n === 0 ? "takes none" : n === 1 ? "not known" : `${n} prompts`;
-  };
-  return {
-    key: "prompts",
-    title: "Over prompts",
-    unit: "lowest to highest bias",
-    tip: "Bias under other neutral prompts, on a benchmark. What they change is part of the interval and of the set of ranks; where it is not known, the median of the other models",
-    width: 7.5,
-    isNumber: true,
-    value: (row) => {
-      const [first, last] = [low(row), high(row)];
-      return first === null || last === null ? null : last - first;
-    },
-    more: { low, high, prompts: (row) => (isBenchmark ? (prompts[row] ?? null) : null) },
-    draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))],
+    isNumber: false,
+    value: (row) => direction[row] || null,
   };
 }
 
@@ -167,14 +138,13 @@ function meanColumn({ board, scores }, measures) {
   // Where texts have no meaning, a gap over a yardstick is noise over noise.
   const isNoise = (/** @type {number} */ row) =>
     isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
-  const ends = (/** @type {number} */ row) => intervalText(means.low[row], means.high[row]);
   return {
     key: measures,
     title: isBias ? "Bias" : "Usefulness",
     unit: isBias ? `1 = as biased as ${board.reference}` : "1 = perfect",
     axis: domain,
     tip: isBias
-      ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval`
+      ? `How far associations are from fair, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}`
       : "Mean over families of tasks, from 0 to 1: higher is better",
     width: isBias ? 15.5 : 14.5,
     narrow: 5.5,
@@ -184,16 +154,14 @@ function meanColumn({ board, scores }, measures) {
     more: {
       low: (row) => finite(means.low[row]),
       high: (row) => finite(means.high[row]),
-      families: (row) => means.families[row],
+      ...(isBias && { methods: (row) => scores.methods[row] }),
     },
     draw: ({ row }) =>
       isNoise(row)
         ? [rangeLine("no meaning")]
         : [
             scoreText(means.mean[row]),
-            isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row])
-              ? rangeLine("no upper limit")
-              : rangeLine(ends(row)),
+            rangeLine(intervalText(means.low[row], means.high[row])),
             meanBar(means, row, domain),
           ],
   };
@@ -201,30 +169,41 @@ function meanColumn({ board, scores }, measures) {
 
 /**
  * @param {Choice} choice
- * @param {"bias" | "usefulness"} measures
  * @returns {TableColumn}
  */
-function changeColumn(choice, measures) {
-  const effect = choice.effects[measures];
+function changeColumn({ scores }) {
+  const { change } = scores;
   return {
-    key: `${measures}-change`,
-    title: `Change in ${measures}`,
-    unit: choice.against === "none" ? "by the mitigator" : `against ${choice.against}`,
-    tip:
-      `Change of a mitigated model against ${choice.against}, over the same tasks. ` +
-      `Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+    key: "bias-change",
+    title: "Change in bias",
+    unit: "by the mitigator",
+    tip: "The mitigated model less the same model without a mitigator, on the tests of both",
     width: 9,
     narrow: 8.5,
     isNumber: true,
-    highIsBest: measures === "usefulness",
     ofMitigated: true,
-    value: (row) => finite(effect.mean[row]),
-    more: {
-      low: (row) => finite(effect.low[row]),
-      high: (row) => finite(effect.high[row]),
-      holm: (row) => finite(effect.holm[row]),
-    },
-    draw: ({ row }) => changeCell(effect, row, measures),
+    value: (row) => finite(change.mean[row]),
+    more: { low: (row) => finite(change.low[row]), high: (row) => finite(change.high[row]) },
+    draw: ({ row }) => changeCell(scores, row),
+  };
+}
+
+/**
+ * @param {Choice} choice
+ * @returns {TableColumn}
+ */
+function usefulnessChange({ scores: { usefulness_change: change } }) {
+  return {
+    key: "usefulness-change",
+    title: "Change in usefulness",
+    unit: "by the mitigator",
+    width: 9,
+    narrow: 8.5,
+    isNumber: true,
+    highIsBest: true,
+    ofMitigated: true,
+    value: (row) => finite(change[row]),
+    draw: ({ row }) => [Number.isNaN(change[row]) ? null : changeText(change[row])],
   };
 }
 
@@ -298,21 +277,22 @@ function besideColumns({ rows, reference }) {
  * @param {Choice} choice
  * @returns {TableColumn[]}
  */
-function countColumns({ board, tasks, scores }) {
+function countColumns({ board, tasks }) {
   return [
     {
       key: "tasks",
       title: "Tasks",
-      tip: `Tasks with a value that counts, of ${tasks.length}`,
+      tip: `Tasks with a value that counts, of ${countText(tasks.length, "task")}`,
       width: 5,
       isNumber: true,
       highIsBest: true,
-      value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row],
+      value: (row) =>
+        tasks.length - missingOf(board, row, tasks).length - leaksOf(board, row, tasks).length,
     },
     {
       key: "leaks",
       title: "Leaks",
-      tip: "Bias tasks on whose texts the mitigator was fitted",
+      tip: "Bias tasks on whose texts the mitigator was fitted: they do not count",
       width: 5,
       isNumber: true,
       ofMitigated: true,
@@ -323,27 +303,22 @@ function countColumns({ board, tasks, scores }) {
 }
 
 /**
- * Return a column for each category of bias. Its numbers are computed when it is shown.
+ * Return a column for each concept of bias.
  * @param {Choice} choice
  * @returns {TableColumn[]}
  */
-function conceptColumns({ board, tasks, leaks }) {
-  return biasCategories(board).map((category) => {
-    const members = tasks.filter(
-      (task) => board.tasks[task].measures === "bias" && board.tasks[task].category === category,
-    );
-    /** @type {Means | null} */
-    let means = null;
-    const computed = () => (means ??= meansOf(board, members, leaks));
+function conceptColumns({ board, benchmark }) {
+  return conceptsOn(board, benchmark).map((concept) => {
+    const { bias } = benchmarkScores(board, benchmark, concept);
     return {
-      key: `bias:${category}`,
-      title: `Bias: ${category}`,
+      key: `bias:${concept}`,
+      title: `Bias: ${concept}`,
       unit: `1 = ${board.reference}`,
-      tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
+      tip: `Bias by ${concept} alone: 0 is fair, 1 is as biased as ${board.reference}`,
       width: 6.5,
       isNumber: true,
-      value: (row) => finite(computed().mean[row]),
-      draw: ({ row }) => [scoreText(computed().mean[row])],
+      value: (row) => finite(bias.mean[row]),
+      draw: ({ row }) => [scoreText(bias.mean[row])],
     };
   });
 }

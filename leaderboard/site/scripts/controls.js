@@ -169,17 +169,6 @@ export function filterFields(board, view, change) {
     rangeField("Parameters in millions", "number", "-", view.size, (size) => change({ size })),
     rangeField("Dimensions", "number", "-", view.dims, (dims) => change({ dims })),
     rangeField("Released", "date", "..", view.released, (released) => change({ released })),
-    choiceField(
-      "Changes against",
-      [
-        ["none", "no mitigator"],
-        ["normalize", "normalize"],
-      ],
-      view.against,
-      (against) => change({ against }),
-    ),
-    checkField("Only complete rows", view.complete, (complete) => change({ complete })),
-    checkField("Leaks left out", !view.leaks, (out) => change({ leaks: !out })),
     checkField("Show all mitigators", view.unfolded, (unfolded) =>
       change({ unfolded, toggled: [] }),
     ),
@@ -203,7 +192,6 @@ const FILTERS = /** @type {const} */ ([
   "size",
   "dims",
   "released",
-  "complete",
 ]);
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // Which rows a view shows, and in which order.
+import { compared } from "./cells.js";
 import { scoreText } from "./formats.js";
-import { compared } from "./pooling.js";
 
 /** @type {WeakMap<Board, string[]>} */
 const searchTexts = new WeakMap();
@@ -25,7 +25,10 @@ export function linesOf(choice, view, sorted) {
     ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
     [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.get(row) === ""],
     ["Usefulness not fully measured", (row) => Boolean(choice.below.get(row))],
-    ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
+    [
+      choice.isOwn ? "" : "Not ranked",
+      (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference",
+    ],
     ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"],
   ]);
   for (const [title, holds] of sections) {
@@ -60,9 +63,8 @@ function isRanked(choice, row) {
 }
 
 /** @param {Choice} choice */
-export function ranksShown({ board, tasks, scores }) {
-  const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
-  return hasBias ? scores.rank : scores.usefulness_rank;
+function ranksShown({ hasBias, scores: { ranks } }) {
+  return (hasBias ? ranks.bias : ranks.usefulness).rank;
 }
 
 /**
@@ -72,7 +74,7 @@ export function ranksShown({ board, tasks, scores }) {
  * @returns {RowGroup[]}
  */
 function matching(choice, view) {
-  const { board, scores } = choice;
+  const { board } = choice;
   const { model, mitigator, role } = board.rows;
   const texts = searchTextsOf(board);
   const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -86,15 +88,13 @@ function matching(choice, view) {
     const found = { row: head, children: /** @type {number[]} */ ([]), isFound };
     for (row++; row < model.length && model[row] === model[head]; row++) {
       if (wanted >= 0 && mitigator[row] !== wanted) continue;
-      if (view.complete && !scores.complete[row]) continue;
       if (isFound || words.every((word) => texts[row].includes(word))) found.children.push(row);
     }
     if (role[head] === "reference") {
       if (isFound && wanted < 0) groups.push(found);
     } else if (
       hasFacts[model[head]] &&
-      (wanted < 0 ? isFound || found.children.length : found.children.length) &&
-      (!view.complete || scores.complete[head])
+      (wanted < 0 ? isFound || found.children.length : found.children.length)
     ) {
       groups.push(found);
     }

@@ -132,16 +132,6 @@ export function sizeText(value) {
   return `${share.toFixed(share < 9.95 && i < 3 ? 1 : 0)}${units[i]}`;
 }
 
-/**
- * Return the middle of the values that are numbers; NaN without one.
- * @param {Iterable<number>} values
- */
-export function medianOf(values) {
-  const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
-  if (!sorted.length) return NaN;
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-}
-
 const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
 
 /**
@@ -164,11 +154,17 @@ export function capital(text) {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
+const ENDINGS = new Map([
+  ["one", "st"],
+  ["two", "nd"],
+  ["few", "rd"],
+]);
+const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+
 /**
- * Return a number of families of tasks in words. Those of bias are methods.
- * @param {number} count
- * @param {"bias" | "usefulness"} measures
+ * Return a number as an ordinal, such as 1st.
+ * @param {number} n
  */
-export function votesText(count, measures) {
-  return measures === "bias" ? countText(count, "method") : countText(count, "family", "families");
+export function ordinal(n) {
+  return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
 }

@@ -7,7 +7,6 @@ import { finite } from "./filters.js";
 import { publishedText, scoreText, sizeText } from "./formats.js";
 import { reasonOf, whyOf } from "./model_cell.js";
 import { scatter } from "./plot.js";
-import { tasksOf } from "./pooling.js";
 import { address } from "./state.js";
 /** @import { Change } from "./controls.js" */
 
@@ -53,8 +52,9 @@ function nameOfFact(by) {
  * @param {(minimum: string, isFinal: boolean) => void} tryMinimum
  */
 export function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
-  const { board, benchmark, isBenchmark } = choice;
-  if (!tasksOf(board, choice.tasks, "bias").length) {
+  const { board, benchmark } = choice;
+  if (choice.isOwn) return "";
+  if (!choice.hasBias) {
     return h("p", { class: "notice quiet" }, "No plot: no task of this choice measures bias.");
   }
   const isReference = (/** @type {RowGroup} */ { row }) => board.rows.role[row] === "reference";
@@ -71,7 +71,7 @@ export function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum)
   /** @type {PlotAxis} */
   const bias = { title: "Bias", unit, better: "low" };
   const options = {
-    label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
+    label: `${subject}: ${title}, ${benchmark.title}`,
     points: pointsOf(choice, shown),
     series: board.mitigators.map(({ label }) => (label === "none" ? "no mitigator" : label)),
   };
@@ -162,23 +162,13 @@ export function pointsOf(choice, groups) {
         xEnds: row === group.row ? endsAt(scores.bias, row) : null,
         yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
         unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
-        why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : undefined),
+        why: whyOf(choice, row),
         href: address(board.kind, "model", board.models[board.rows.model[row]].name),
         base: row === group.row ? null : base,
       });
     }
   }
   return points;
-}
-
-/**
- * Return whether a mean has no interval though others have one: it may be anything above.
- * @param {Means} means
- * @param {number} row
- */
-function isUnbounded({ mean, low }, row) {
-  const has = low.some((end) => !Number.isNaN(end));
-  return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
 }
 
 /**

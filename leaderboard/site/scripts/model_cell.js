@@ -1,11 +1,12 @@
 // @ts-check
 // The cell that names a row: a model, or a mitigator on it; with its controls.
+import { leaksOf } from "./cells.js";
+import { isMeasured } from "./choice.js";
 import { mitigatorsText } from "./column_cells.js";
 import { h } from "./dom.js";
 import { MOST_COMPARED, comparedRows, rowName } from "./filters.js";
 import { countText } from "./formats.js";
 /** @import { HomeScreen } from "./pages/home.js" */
-import { LEAK, cellsOf, leaksOf, tasksOf } from "./pooling.js";
 import { address, queryOf } from "./state.js";
 
 /**
@@ -35,8 +36,7 @@ function modelCell(screen, line) {
   const { board } = screen;
   const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
   const isReference = board.rows.role[line.row] === "reference";
-  const hasBias = tasksOf(board, screen.choice.tasks, "bias").length > 0;
-  const uneven = hasBias && unevenNote(board, line.row);
+  const uneven = screen.choice.hasBias && unevenNote(board, line.row);
   const notes = isReference
     ? []
     : [
@@ -67,8 +67,8 @@ function modelCell(screen, line) {
  * @param {Choice} choice
  * @param {Line} line
  */
-function mitigatorsNote({ effects }, { children = [], unfolded }) {
-  const text = unfolded ? "" : mitigatorsText(effects.bias, children);
+function mitigatorsNote({ scores }, { children = [], unfolded }) {
+  const text = unfolded ? "" : mitigatorsText(scores, children);
   return text ? h("span", { class: "rest" }, text) : null;
 }
 
@@ -101,7 +101,7 @@ export function unevenNote({ rows }, row) {
 function standingNote(choice, row) {
   const below = choice.below.get(row) ?? "";
   const reason = reasonOf(choice, row) || below;
-  return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
+  return reason ? reasonNote(whyOf(choice, row) ?? "not ranked", reason) : null;
 }
 
 /**
@@ -133,8 +133,8 @@ function mitigatorCell(screen, line) {
  * @param {Choice} choice
  * @param {number} row
  */
-function leaksNote({ board, tasks, leaks }, row) {
-  const count = leaks ? 0 : leaksOf(board, row, tasks).length;
+function leaksNote({ board, tasks }, row) {
+  const count = leaksOf(board, row, tasks).length;
   if (!count) return null;
   const counted = countText(count, "task");
   return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
@@ -181,39 +181,24 @@ function showNote(words, rest) {
 }
 
 /**
- * Return why a row has no rank, or would have none as a model; empty if it is usable and complete.
+ * Return why a row has no rank, or would have none as a model; empty if it could be ranked.
  * @param {Choice} choice
  * @param {number} row
  */
-export function reasonOf({ board, tasks, scores }, row) {
-  if (row in board.rows.unusable) return board.rows.unusable[row];
-  if (scores.complete[row]) return "";
-  const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
-  const measures = hasBias ? "bias" : "usefulness";
-  const members = tasksOf(board, tasks, measures);
-  const { width, gap, flags } = cellsOf(board);
-  const missing = members.filter((task) => {
-    const at = row * width + task;
-    return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
-  });
-  const names = missing.map((task) => board.tasks[task].name).join(" and ");
-  const which = missing.length <= MOST_NAMED ? `: ${names}` : "";
-  return `${missing.length} of ${countText(members.length, `${measures} task`)} missing${which}`;
+export function reasonOf({ board, scores }, row) {
+  return board.rows.unusable[row] ?? scores.unranked[row] ?? "";
 }
-
-/** Most missing tasks that a note names. */
-const MOST_NAMED = 2;
 
 /**
  * Return in a word why a row cannot lead; undefined if it can.
  * @param {Choice} choice
  * @param {number} row
  */
-export function whyOf({ board, tasks, scores }, row) {
-  if (row in board.rows.unusable) return "unusable";
-  const asksUsefulness = tasksOf(board, tasks, "usefulness").length > 0;
-  const isWhole = scores.complete[row] && (scores.has_usefulness[row] || !asksUsefulness);
-  return isWhole ? undefined : "incomplete";
+export function whyOf(choice, row) {
+  if (choice.isOwn) return undefined;
+  if (row in choice.board.rows.unusable) return "unusable";
+  if (reasonOf(choice, row)) return "not ranked";
+  return isMeasured(choice.board, choice.tasks, row) ? undefined : "incomplete";
 }
 
 /**

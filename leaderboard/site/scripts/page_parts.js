@@ -257,7 +257,7 @@ export function biasPanel(board) {
 /**
  * Return the panel of a chart for means of usefulness.
  * @param {Board} board
- * @param {Float64Array} mean by row
+ * @param {Numbers} mean by row
  * @returns {RowPanel}
  */
 export function usefulnessPanel(board, mean) {

@@ -1,11 +1,11 @@
 // @ts-check
 // The active point of a plot: the one under the pointer or in focus. It has a tooltip, its
 // intervals, the lines to its mitigators and a link to the model's page.
+import { compared } from "./cells.js";
 import { h, svg } from "./dom.js";
 import { seriesClass } from "./plot_marks.js";
 import { crossPath, leadPath, placeOf, pointPath } from "./plot_points.js";
 import { NARROW, tickText } from "./plot_scale.js";
-import { compared } from "./pooling.js";
 /** @import { Plot } from "./plot.js" */
 
 /** Farthest that a pointer is from the point that it means, in pixels. */

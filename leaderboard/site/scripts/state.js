@@ -58,9 +58,8 @@ export function address(kind, page = "home", name = "", query = {}) {
 export const DEFAULT_VIEW = Object.freeze({
   benchmark: "",
   tasks: [],
-  without: [],
   concept: "",
-  leaks: false,
+  tongue: "",
   minimum: "",
   q: "",
   mitigator: "",
@@ -71,8 +70,6 @@ export const DEFAULT_VIEW = Object.freeze({
   size: "",
   dims: "",
   released: "",
-  complete: false,
-  against: "none",
   by: "",
   sort: "",
   desc: false,
@@ -89,13 +86,11 @@ export const DEFAULT_VIEW = Object.freeze({
  */
 const KEYS = {
   benchmark: "on",
-  without: "no",
+  tongue: "in",
   minimum: "min",
   mitigator: "with",
   language: "lang",
   released: "date",
-  complete: "full",
-  against: "vs",
   by: "plot",
   unfolded: "all",
   toggled: "open",
@@ -108,7 +103,6 @@ const PATTERNS = {
   size: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
   dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
   released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
-  against: /^(none|normalize)$/,
   minimum: /^(\d|[1-9]\d|off)$/,
 };
 export const LONGEST_TEXT = 300;

@@ -1,10 +1,10 @@
 // @ts-check
 // The choice of tasks: a benchmark, a concept, or single tasks grouped by measure and category.
-import { biasCategories, choiceOf, chosenTasks, isOfConcept, rankedTasks } from "./choice.js";
+import { ownTasks, rankedTasks, viewsOn } from "./choice.js";
 import { checkField, choiceField } from "./controls.js";
 import { h } from "./dom.js";
 import { distinct } from "./filters.js";
-import { countText, languageName } from "./formats.js";
+import { languageName } from "./formats.js";
 import { address } from "./state.js";
 /** @import { Change } from "./controls.js" */
 
@@ -18,92 +18,80 @@ export function taskFields(board, view, change) {
   const benchmarks = board.benchmarks.map(
     ({ name, title }, i) => /** @type {[string, string]} */ ([i ? name : "", title]),
   );
-  const concepts = biasCategories(board).map(
-    (name) => /** @type {[string, string]} */ ([name, name]),
-  );
+  const place = h("div", { class: "controls" });
   const panel = h("div", {}, tasksPanel(board, view, change));
-  const choose = (/** @type {Partial<View>} */ changes) => {
-    change(changes);
-    panel.replaceChildren(tasksPanel(board, { ...view, ...changes }, change));
-  };
-  return [
-    h(
-      "div",
-      { class: "controls" },
-      choiceField("Benchmark", benchmarks, view.benchmark, (benchmark) =>
-        choose({ benchmark, tasks: [], without: [] }),
+  const draw = (/** @type {View} */ shown) => {
+    const views = viewsOn(board, shown);
+    const choose = (/** @type {Partial<View>} */ changes) => {
+      const chosen = { ...changes, tasks: [] };
+      change(chosen);
+      const at = [...place.querySelectorAll("select")].findIndex(
+        (field) => field === document.activeElement,
+      );
+      draw({ ...shown, ...chosen });
+      place.querySelectorAll("select")[at]?.focus();
+      panel.replaceChildren(tasksPanel(board, { ...shown, ...chosen }, change));
+    };
+    const concepts = distinct(
+      views.filter(({ language }) => language === shown.tongue).map(({ concept }) => concept),
+    );
+    place.replaceChildren(
+      choiceField("Benchmark", benchmarks, shown.benchmark, (benchmark) =>
+        choose({ benchmark, concept: "", tongue: "" }),
       ),
-      choiceField("Concept", [["", "all"], ...concepts], view.concept, (concept) =>
-        choose({ concept }),
+      choiceField(
+        "Concept",
+        concepts.map((name) => [name, name || "all"]),
+        shown.concept,
+        (concept) => choose({ concept }),
       ),
-      ...languageField(board, view, choose),
+      ...languageField(board, views, shown.tongue, (tongue) => choose({ tongue, concept: "" })),
       h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks"),
+    );
+  };
+  draw(view);
+  return [place, panel];
+}
+
+/**
+ * Return the choice of the language of tasks. Nothing on a benchmark of one language.
+ * @param {Board} board
+ * @param {BoardView[]} views
+ * @param {string} tongue
+ * @param {(tongue: string) => void} choose
+ */
+function languageField(board, views, tongue, choose) {
+  const languages = distinct(views.map(({ language }) => language));
+  if (languages.length < 2) return [];
+  return [
+    choiceField(
+      "Language of the tasks",
+      languages.map((code) => [code, code ? languageName(code) : "those of the benchmark"]),
+      tongue,
+      choose,
     ),
-    panel,
+    h("a", { href: address(board.kind, "task") }, "Tasks by language"),
   ];
 }
 
 /**
- * Return the choice of the language of tasks: those in it that are ranked. Nothing on a board of one
- * language.
- * @param {Board} board
- * @param {View} view
- * @param {Change} change
- */
-function languageField(board, view, change) {
-  const languages = distinct(board.tasks.map(({ language }) => language));
-  if (languages.length < 2) return [];
-  const chosen = new Set(chosenTasks(board, view));
-  const tasksIn = (/** @type {string} */ language) =>
-    rankedTasks(board).filter((task) => board.tasks[task].language === language);
-  const isChosen = (/** @type {number[]} */ tasks) =>
-    tasks.length > 0 && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
-  const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
-  const options = languages.map((language) => {
-    const ranked = tasksIn(language).length;
-    const note = ranked ? countText(ranked, "task") : "none is ranked";
-    return /** @type {[string, string]} */ ([language, `${languageName(language)} (${note})`]);
-  });
-  const field = choiceField(
-    "Language of the tasks",
-    [["", "those of the benchmark"], ...options],
-    current,
-    (language) =>
-      change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] }),
-  );
-  for (const option of field.querySelectorAll("option")) {
-    option.disabled = option.value !== "" && !tasksIn(option.value).length;
-  }
-  return [field, h("a", { href: address(board.kind, "task") }, "Tasks by language")];
-}
-
-/**
- * Return check boxes for all ranked tasks, folded.
+ * Return check boxes for all ranked tasks, folded: those that are chosen are columns of the table.
  * @param {Board} board
  * @param {View} view
  * @param {Change} change
  */
 function tasksPanel(board, view, change) {
-  const chosen = new Set(chosenTasks(board, view));
+  const chosen = new Set(ownTasks(board, view));
   const ranked = rankedTasks(board);
   const summary = h("summary");
   /** @type {(() => void)[]} */
   const refreshers = [
-    () => {
-      const count = [...chosen].filter((task) => isOfConcept(board, task, view.concept)).length;
-      summary.textContent = `Tasks: ${count} of ${ranked.length}${chosen.size ? "" : "; choose some"}`;
-    },
+    () => (summary.textContent = `Single tasks: ${chosen.size} of ${ranked.length} shown`),
   ];
   const update = () => {
     refreshers.forEach((refresh) => refresh());
-    if (chosen.size)
-      change(
-        choiceOf(
-          board,
-          view,
-          ranked.filter((task) => chosen.has(task)),
-        ),
-      );
+    const tasks = ranked.filter((task) => chosen.has(task)).map((task) => board.tasks[task].name);
+    change({ tasks });
   };
   const groups = ["bias", "usefulness"].flatMap((measures) => {
     const tasks = ranked.filter((task) => board.tasks[task].measures === measures);
@@ -114,12 +102,11 @@ function tasksPanel(board, view, change) {
       return taskGroup(board, category, members, chosen, update, refreshers);
     });
     const title = measures === "bias" ? "Bias" : "Usefulness";
-    return h("fieldset", {}, h("legend", {}, title), allAndNone(tasks, chosen, update), boxes);
+    return h("fieldset", {}, h("legend", {}, title), boxes);
   });
   refreshers.forEach((refresh) => refresh());
-  const isOwn = view.tasks.length + view.without.length > 0;
   const box = h("div", { class: "task-groups" }, groups);
-  return h("details", { class: "tasks", open: isOwn }, summary, box);
+  return h("details", { class: "tasks", open: chosen.size > 0 }, summary, box);
 }
 
 /**
@@ -157,24 +144,5 @@ function taskGroup(board, category, members, chosen, update, refreshers) {
     { class: "task-group" },
     h("strong", {}, all),
     h("ul", { class: "boxes" }, single),
-  );
-}
-
-/**
- * @param {number[]} tasks
- * @param {Set<number>} chosen
- * @param {() => void} update
- */
-function allAndNone(tasks, chosen, update) {
-  const set = (/** @type {boolean} */ isChosen) => () => {
-    tasks.forEach((task) => (isChosen ? chosen.add(task) : chosen.delete(task)));
-    update();
-  };
-  return h(
-    "p",
-    { class: "buttons" },
-    h("button", { type: "button", click: set(true) }, "All"),
-    " ",
-    h("button", { type: "button", click: set(false) }, "None"),
   );
 }

@@ -3,7 +3,7 @@
 
 /** data/site.js */
 interface Site {
-  schema: 4;
+  schema: 5;
   title: string;
   built: string;
   harness: string;
@@ -67,26 +67,18 @@ interface Board {
     /** How well a classifier finds the groups of words again: what linear mitigators leave. */
     recoverability: (number | null)[];
   };
+  /** What was computed: of each benchmark all concepts in its own language first. */
+  views: BoardView[];
   /**
-   * (rows × tasks), row after row. float32; NaN where nothing counts. For bias the gap in cosines
-   * (0 is fair), for usefulness 1 - distance (higher is better). That of a leak is there, too.
+   * (rows × tasks), row after row. float32; NaN where nothing counts. For bias the gap over the
+   * yardstick (0 is fair) and its interval, for usefulness 1 - distance (higher is better). That of
+   * a leak is there, too.
    */
-  gap: Column;
-  gap_error: Column;
-  /** What the gap is divided by; 1 for usefulness. */
-  yardstick: Column;
-  yardstick_error: Column;
+  measure: Column;
+  measure_low: Column;
+  measure_high: Column;
   /** (rows × tasks), bits of `Flag`. */
   flags: Column;
-  /** Quantiles of Student's t at (1 + level) / 2, by degrees of freedom from 1. */
-  student: number[];
-  level: number;
-  /** Fewest families for Student's intervals and sets of ranks. */
-  enough_families: number;
-  /** Quantile of the normal distribution at (1 + level) / 2. */
-  normal: number;
-  /** Error of the sum of a method's gaps, over that of tasks that share no words. */
-  shared: number;
   published: PublishedLine[];
 }
 
@@ -124,53 +116,67 @@ interface Benchmark {
   tasks: number[];
   languages: string[];
   licences: string[];
+}
+
+/** By row of the board; NaN without a number, 0 without a rank. */
+type NumberName =
+  | ("bias" | "bias_low" | "bias_high" | "rank" | "rank_low" | "rank_high" | "methods")
+  | ("usefulness" | "usefulness_low" | "usefulness_high")
+  | ("usefulness_rank" | "usefulness_rank_low" | "usefulness_rank_high")
+  /** Of a mitigated row, on the tasks of both: the bias without and with the mitigator. */
+  | ("base" | "model" | "difference" | "difference_low" | "difference_high")
+  /** How many of the compared methods agree with the difference. */
+  | ("agree" | "compared" | "usefulness_difference");
+
+/** By row of the board; empty without a text. */
+type WordName =
+  /** Why a row has no rank. */
+  | "unranked"
+  /** Whether its gaps follow the stereotype: `stereotype`, `against it` or `mixed`. */
+  | "direction"
+  /** Of a mitigated row: what its difference shows, and why it does not. */
+  | "verdict"
+  | "reason"
+  /** The method on which the verdict depends. */
+  | "depends_on";
+
+/** Texts by row: `of` holds their places in `texts`, of which the first is empty. */
+interface Words {
+  texts: string[];
+  of: Column;
+}
+
+/** What was computed for a benchmark, a concept of bias and a language. */
+interface BoardView {
+  benchmark: string;
+  /** Empty for all concepts. */
+  concept: string;
+  /** Of the tasks; empty for those of the benchmark. */
+  language: string;
+  /** Indices of the tasks. */
+  tasks: number[];
   /** The answer of the first screen. */
   finding: string;
   notices: string[];
-  /** By row: sets of ranks of the models that are ranked, null for the others. */
-  rank_low: (number | null)[];
-  rank_high: (number | null)[];
-  usefulness_rank_low: (number | null)[];
-  usefulness_rank_high: (number | null)[];
-  /** By row: the lowest and the highest rank by bias with any one family left out. */
-  left_out_low: (number | null)[];
-  left_out_high: (number | null)[];
-  /** By row: under how many prompts the model was run, 0 if it takes none. Empty without any. */
-  prompts: (number | null)[];
-  prompt_low: (number | null)[];
-  prompt_high: (number | null)[];
-  /** Root mean square of what another prompt changes; the median of others if it is not known. */
-  prompt_error: (number | null)[];
-  /** Mitigators over models, best first. */
+  numbers: Record<NumberName, Column>;
+  words: Record<WordName, Words>;
   mitigators: MitigatorLine[];
 }
 
 interface MitigatorLine {
   mitigator: string;
+  /** On how many models it was run, and on how many of them it is usable and can be compared. */
   models: number;
-  /** On how many of them it is not usable; the effects are those on the others. */
-  not_usable: number;
-  /** The models over which the changes are means. */
-  over: string;
-  /** The models on which it is ranked: those that all ranked mitigators have. */
-  ranked_on: string | null;
-  rank: number | null;
-  rank_low: number | null;
-  rank_high: number | null;
-  bias: number | null;
-  bias_low: number | null;
-  bias_high: number | null;
-  /** p-value after Holm's correction over both effects of all ranked mitigators. */
-  bias_holm: number | null;
-  bias_tasks: number | null;
-  bias_families: number | null;
+  usable: number;
+  /** On how many of these it is shown to leave less bias, or more. */
+  less: number;
+  more: number;
+  /** Mean changes over these models. */
+  change: number | null;
   usefulness: number | null;
-  usefulness_low: number | null;
-  usefulness_high: number | null;
-  usefulness_holm: number | null;
-  usefulness_tasks: number | null;
-  usefulness_families: number | null;
-  unranked: string | null;
+  /** These models. */
+  over: string;
+  note: string | null;
 }
 
 interface Task {
@@ -195,16 +201,10 @@ interface Task {
   ideal: number | "higher" | "lower";
   low_bound: number | null;
   high_bound: number | null;
-  /** 2 if gap and yardstick are squares. */
-  power: number;
   /** The task that is the yardstick, `items` for the task's own items, null for usefulness. */
   yardstick_of: string | null;
-  /** The gap and the yardstick of the reference encoder, and the error of the gap. */
-  reference_gap: number;
-  /** What a fixed pool of models shows in the family; the reference encoder is 1. */
-  reference_scale: number;
-  reference_yardstick: number;
-  reference_error: number;
+  /** What the reference encoder shows: its gap over its yardstick. */
+  reference_ratio: number | null;
   /** Why it is shown and not ranked. */
   not_ranked: string | null;
   /** The data file of its strongest items; null if no row has any. */
@@ -267,6 +267,11 @@ interface Details {
   p: Column;
   floor: Column;
   floor_sd: Column;
+  /** In cosines, with their standard errors. */
+  gap: Column;
+  gap_error: Column;
+  yardstick: Column;
+  yardstick_error: Column;
   /** Standard deviation over seeds; NaN with one seed. */
   spread: Column;
   /** Share of the texts that hold words that the mitigator was fitted on; NaN if unknown. */
@@ -300,97 +305,54 @@ interface TaskItems {
 
 // The scripts.
 
-/** The decoded numbers of a board, (rows × width), row after row. */
+/** The decoded numbers of the cells of a board, (rows × width), row after row. */
 interface Cells {
-  rows: number;
   width: number;
-  gap: Numbers;
-  gapError: Numbers;
-  yardstick: Numbers;
-  yardstickError: Numbers;
   /** The gap over the yardstick; of usefulness the usefulness. */
-  measure: Float64Array;
+  measure: Numbers;
+  low: Numbers;
+  high: Numbers;
   flags: Numbers;
 }
 
-/** Tasks that have one vote together. */
-interface Family {
-  name: string;
-  measures: Measures;
-  power: number;
-  /** Those with one yardstick follow each other. */
-  tasks: number[];
-  /** By task, whether its yardstick is another one than that of the task before. */
-  isNew: boolean[];
-}
-
-/** Sums over the tasks of a family in a row. */
-interface Sums {
-  power: number;
-  /** What a fixed pool of models shows in the family. */
-  scale: number;
-  tasks: number;
-  gap: number;
-  yardstick: number;
-  referenceGap: number;
-  referenceYardstick: number;
-  referenceVariance: number;
-  gapVariance: number;
-  yardstickVariance: number;
-}
-
-/** What a family gives: its pooled ratio over that of the reference encoder, or a change of it. */
-interface Pooled {
-  measure: number;
-  error: number;
-  scale: number;
-  tasks: number;
-}
-
-/** Means over families, by row. NaN without a mean, and for Student's ends and p with few families. */
+/** Means by row; NaN without one. */
 interface Means {
-  mean: Float64Array;
-  low: Float64Array;
-  high: Float64Array;
-  /** Of the mean 0: of use for differences. */
-  p: Float64Array;
-  families: Int32Array;
-  tasks: Int32Array;
+  mean: Numbers;
+  low: Numbers;
+  high: Numbers;
 }
 
-/** What follows from a choice of tasks, by row. */
-interface Scores {
+/** Ranks by row, and the ranks between which it is; 0 without one. */
+interface Ranks {
+  rank: Numbers;
+  low: Numbers;
+  high: Numbers;
+}
+
+/** The decoded numbers of a view, by row of the board. */
+interface Scores extends Record<WordName, string[]> {
   bias: Means;
   usefulness: Means;
-  /** Whether a row has each bias task; each usefulness task where there is no bias task. */
-  complete: Uint8Array;
-  /** Whether a row has each usefulness task. */
-  has_usefulness: Uint8Array;
-  /** 0 for rows that are not ranked. */
-  rank: Int32Array;
-  usefulness_rank: Int32Array;
-}
-
-/** Paired effects by row, with Holm's correction over those on one model. */
-interface Effects {
-  bias: Effect;
-  usefulness: Effect;
-}
-
-interface Effect extends Means {
-  holm: Float64Array;
+  /** What a mitigator changes in bias. */
+  change: Means;
+  ranks: { bias: Ranks; usefulness: Ranks };
+  base: Numbers;
+  model: Numbers;
+  usefulness_change: Numbers;
+  methods: Numbers;
+  agree: Numbers;
+  compared: Numbers;
 }
 
 /** What a visitor chose: the fields of a query. Names are not checked against a board. */
 interface View {
   benchmark: string;
-  /** An own choice of tasks: these, or those of the benchmark without some. */
+  /** Single tasks that are shown in the place of a benchmark. */
   tasks: string[];
-  without: string[];
-  /** Category of the bias tasks that count; empty for all. */
+  /** Concept of the bias tasks; empty for all. */
   concept: string;
-  /** Whether leaks count. */
-  leaks: boolean;
+  /** Language of the tasks; empty for those of the benchmark. */
+  tongue: string;
   /** How far below the best model's usefulness a leading model may be, in %; `off` for any. */
   minimum: string;
   q: string;
@@ -404,10 +366,6 @@ interface View {
   dims: string;
   /** Range of dates such as `2024-01-01..`. */
   released: string;
-  /** Whether rows without some of the tasks are left out. */
-  complete: boolean;
-  /** The baseline of changes. */
-  against: string;
   /** What bias is plotted by: `size` or a published score such as MTEB; empty for usefulness. */
   by: string;
   /** Key of a column; empty for ranks. */
@@ -422,18 +380,17 @@ interface View {
   rows: string[];
 }
 
-/** Tasks that a view chooses, with the numbers that follow. */
+/** What a view of the page chooses, with its numbers. */
 interface Choice {
   board: Board;
   benchmark: Benchmark;
+  computed: BoardView;
+  /** Whether single tasks are shown: they have no means or ranks. */
+  isOwn: boolean;
   tasks: number[];
-  key: string;
-  leaks: boolean;
-  against: string;
-  /** Whether the tasks are those of the benchmark, so that its sets of ranks hold. */
-  isBenchmark: boolean;
+  /** Whether a task measures bias. */
+  hasBias: boolean;
   scores: Scores;
-  effects: Effects;
   /** Ranked models that stand below the others: less useful than asked for, or why not measured. */
   below: Map<number, string>;
   /** The usefulness that is asked for; NaN without a minimum. */

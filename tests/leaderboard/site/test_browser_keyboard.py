@@ -88,17 +88,16 @@ def test_an_address_shows_the_same_to_somebody_else(site, visit) -> None:
     page.get_by_label("Search models and mitigators").fill("org/")
     page.locator("summary", has_text="Filters").click()
     page.get_by_role("combobox", name="Licence").select_option("mit")
-    page.get_by_role("checkbox", name="Only complete rows").check()
-    page.locator("thead button", has_text="Usefulness").first.click()
+    page.locator("thead button", has_text="Parameters").first.click()
     page.locator(".tasks summary").click()
-    page.get_by_role("checkbox", name="age-weat", exact=True).uncheck()
+    page.get_by_role("checkbox", name="age-weat", exact=True).check()
     page.wait_for_function("location.hash.includes('sort')")
     page.wait_for_timeout(300)
     shown = page.locator("main .virtual").inner_text()
     assert names(page)
     assert set(names(page)) <= {"org/a", "org/c", "org/e"}
     address = page.evaluate("location.hash")
-    for word in ("q=org", "licence=mit", "sort=usefulness"):
+    for word in ("q=org", "licence=mit", "sort=parameters"):
         assert word in address
     page.reload()
     ready(page)

@@ -2,7 +2,6 @@
 // A benchmark, which is a named set of tasks, and the list of them.
 import { h } from "../dom.js";
 import { countText, languageName } from "../formats.js";
-import { benchmarkScores } from "../kept_scores.js";
 import {
   descriptionOf,
   factList,
@@ -13,8 +12,9 @@ import {
   withCode,
 } from "../page_parts.js";
 import { publishedPlots } from "../published.js";
+import { benchmarkScores, benchmarkView } from "../scores.js";
 import { address } from "../state.js";
-import { hasEffect, mitigatorLines } from "./mitigator.js";
+import { mitigatorLines } from "./mitigator.js";
 import { baseRowsOf } from "./model.js";
 import { modelChart } from "./model_parts.js";
 import { taskTables } from "./task.js";
@@ -31,6 +31,9 @@ export const benchmarkPage = (main, site, board, route) => {
       board.benchmarks.map(({ name }) => name),
     );
   const query = { benchmark: benchmark.name };
+  const { finding, notices, mitigators } = /** @type {BoardView} */ (
+    benchmarkView(board, benchmark)
+  );
   main.append(
     trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
     h("h1", {}, benchmark.title),
@@ -40,14 +43,14 @@ export const benchmarkPage = (main, site, board, route) => {
       h(
         "div",
         {},
-        h("p", { class: "lead" }, benchmark.finding),
+        h("p", { class: "lead" }, finding),
         ...descriptionOf(benchmark.description),
         h(
           "p",
           {},
           h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark"),
         ),
-        ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
+        ...notices.map((notice) => h("p", { class: "notice" }, notice)),
       ),
       factList([
         ["Name", h("code", {}, benchmark.name)],
@@ -66,8 +69,8 @@ export const benchmarkPage = (main, site, board, route) => {
       baseRowsOf(board),
       `${hasBias(board, benchmark) ? "Bias and usefulness" : "Usefulness"} on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked.`,
     ),
-    ...(benchmark.mitigators.some(hasEffect)
-      ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)]
+    ...(mitigators.length
+      ? [h("h2", {}, "Mitigators over models"), mitigatorLines(board, route, benchmark)]
       : []),
     h("h2", {}, "Tasks"),
     ...taskTables(
@@ -118,9 +121,9 @@ function benchmarkList(main, site, board, route) {
  * @param {Benchmark} benchmark
  */
 function rankedOn(board, benchmark) {
-  const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
+  const { ranks } = benchmarkScores(board, benchmark);
   const isByBias = hasBias(board, benchmark);
-  const count = (isByBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+  const count = [...(isByBias ? ranks.bias : ranks.usefulness).rank].filter(Boolean).length;
   return isByBias ? String(count) : `${count} by usefulness`;
 }
 

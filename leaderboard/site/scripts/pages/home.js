@@ -1,16 +1,14 @@
 // @ts-check
 // The first screen: the answer, bias against usefulness, and one row a model.
-import { answerOf } from "../answers.js";
 import { choose, knownView } from "../choice.js";
 import { columnsOf, shownColumns } from "../columns.js";
 import { columnFields, filterFields, minimumField, searchField } from "../controls.js";
 import { h } from "../dom.js";
 import { exportButton, exportedRows } from "../exports.js";
 import { linesOf } from "../filters.js";
-import { countText } from "../formats.js";
+import { countText, languageName } from "../formats.js";
 import { plotField, plotOfModels } from "../home_plot.js";
 import { drawCompareLink, modelColumn } from "../model_cell.js";
-import { computeSets, finishSets } from "../rank_sets.js";
 import { address, keepView, viewOf } from "../state.js";
 import { updateTable, virtualTable } from "../table.js";
 import { taskFields } from "../tasks_panel.js";
@@ -55,10 +53,10 @@ export class HomeScreen {
     this.route = route;
     this.title = boardTitle(site, board);
     this.view = knownView(board, viewOf(route.query));
-    this.choice = choose(board, this.view, null);
+    this.choice = choose(board, this.view);
     this.answers = h("div", { class: "answers" });
     this.notices = h("div", { class: "notices" });
-    /** @type {Benchmark | null} whose notices are shown */
+    /** @type {BoardView | null} whose notices are shown */
     this.noticed = null;
     this.plot = h("div", { class: "plot-place" });
     this.minimum = minimumField(this.view, this.change);
@@ -73,7 +71,6 @@ export class HomeScreen {
     /** @type {TableColumn[]} */
     this.columns = [];
     this.known = { choice: this.choice, columns: columnsOf(this.choice) };
-    this.stopSets = () => {};
   }
 
   /**
@@ -114,7 +111,7 @@ export class HomeScreen {
 
   drawTable() {
     const { board, view } = this;
-    this.choice = choose(board, view, this.choice);
+    this.choice = choose(board, view);
     const columns = this.allColumns();
     const sorted = columns.find(({ key }) => key === view.sort) ?? null;
     const name = modelColumn(this);
@@ -130,26 +127,14 @@ export class HomeScreen {
       descending: view.desc,
     });
     drawCompareLink(this);
-    this.computeSets();
-  }
-
-  /** Compute sets of ranks that could not be drawn, then draw them. A later choice stops it. */
-  computeSets() {
-    this.stopSets();
-    this.stopSets = computeSets(this.choice, () => {
-      if (!this.table.element.isConnected) return; // another page is shown by now
-      this.drawTable();
-      this.drawAnswers();
-    });
   }
 
   /** Return all columns after the names; new ones only if their numbers are new. */
   allColumns() {
     const { choice, known } = this;
     const isKnown =
-      known.choice.effects === choice.effects &&
-      known.choice.benchmark === choice.benchmark &&
-      known.choice.isBenchmark === choice.isBenchmark;
+      known.choice.computed === choice.computed &&
+      known.choice.tasks.join() === choice.tasks.join();
     if (!isKnown) this.known = { choice, columns: columnsOf(choice) };
     return this.known.columns;
   }
@@ -160,8 +145,7 @@ export class HomeScreen {
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     this.drawAnswers();
-    this.computeSets(); // the answers may need other ones than the table
-    this.drawNotices(this.choice.benchmark);
+    this.drawNotices(this.choice.computed);
     const { groups } = this.shown;
     const focused = document.activeElement?.getAttribute("role");
     const isOnLine = focused === "slider";
@@ -173,16 +157,25 @@ export class HomeScreen {
   }
 
   drawAnswers() {
-    const sentence = answerOf(this.choice, this.view);
-    this.answers.replaceChildren(h("p", {}, ...linkedName(this.board, sentence)));
+    const { isOwn, computed } = this.choice;
+    this.answers.replaceChildren(
+      isOwn
+        ? h(
+            "p",
+            {},
+            "The values of single tasks. A mean and ranks of them are made by ",
+            ownBoard(this.choice),
+          )
+        : h("p", {}, ...linkedName(this.board, computed.finding)),
+    );
   }
 
-  /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
-  drawNotices(benchmark) {
-    if (benchmark === this.noticed) return;
-    this.noticed = benchmark;
+  /** Draw the notices; an unfolded list stays so. @param {BoardView} computed */
+  drawNotices(computed) {
+    if (computed === this.noticed) return;
+    this.noticed = computed;
     const { site, board } = this;
-    const notices = [...site.notices, ...board.notices, ...benchmark.notices];
+    const notices = [...site.notices, ...board.notices, ...computed.notices];
     this.notices.replaceChildren(...noticesOf(notices));
   }
 
@@ -210,7 +203,6 @@ export class HomeScreen {
   }
 
   exported() {
-    finishSets(this.choice);
     return exportedRows(this.board, this.columns, this.shown.lines);
   }
 }
@@ -224,23 +216,30 @@ export function boardTitle({ boards }, { kind }) {
 }
 
 /**
+ * Return the command that builds a board of single tasks.
+ * @param {Choice} choice
+ */
+function ownBoard({ board, tasks }) {
+  const names = tasks.map((task) => board.tasks[task].name).join(",");
+  return h("code", {}, `harness leaderboard build RESULTS --out FOLDER --tasks ${names}`);
+}
+
+/**
  * @param {Choice} choice
  * @param {string} title
  */
-export function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
+export function captionOf({ board, tasks, benchmark, computed, isOwn }, title) {
   const parts = ["bias", "usefulness"].flatMap((measures) => {
     const members = tasks.filter((task) => board.tasks[task].measures === measures);
     if (!members.length) return [];
     const families = new Set(members.map((task) => board.tasks[task].family)).size;
-    const isBias = measures === "bias";
-    const noun = isBias ? countText(families, "method") : countText(families, "family", "families");
-    const missing = isBias ? "sets of ranks" : "intervals";
-    const few = families < board.enough_families ? `, too few for ${missing}` : "";
-    return `${countText(members.length, `${measures} task`)} (${noun}${few})`;
+    const noun = measures === "bias" ? ["method"] : ["family", "families"];
+    return `${countText(members.length, `${measures} task`)} (${countText(families, noun[0], noun[1])})`;
   });
-  const name = isBenchmark ? benchmark.title : "tasks of your choice";
-  const level = Math.round(100 * board.level);
-  return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+  const { concept, language } = computed;
+  const name = [benchmark.title, concept, language && languageName(language)].filter(Boolean);
+  const what = isOwn ? "single tasks" : name.join(", ");
+  return `${title}, ${what}: ${parts.join(", ")}. Intervals: 95 %`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { rowName } from "../filters.js";
 import { countText, scoreText, strengthText } from "../formats.js";
 import { factList, pageLink, trail, unknownName } from "../page_parts.js";
 import { tenths } from "../plot_points.js";
-import { cellsOf } from "../pooling.js";
+import { cellsOf } from "../cells.js";
 import { address } from "../state.js";
 /** @import { Child } from "../dom.js" */
 

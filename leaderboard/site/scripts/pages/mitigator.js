@@ -1,17 +1,9 @@
 // @ts-check
 // A mitigator: what it changes over models and on each, where it is not usable, and its leaks.
+import { LEAK, cellsOf } from "../cells.js";
 import { h } from "../dom.js";
 import { effectChart, effectTable } from "../effect_table.js";
-import {
-  capital,
-  changeText,
-  countText,
-  intervalText,
-  pText,
-  setText,
-  votesText,
-} from "../formats.js";
-import { allEffects } from "../kept_scores.js";
+import { capital, changeText, countText } from "../formats.js";
 import {
   factList,
   folded,
@@ -20,14 +12,10 @@ import {
   trail,
   unknownName,
   withCode,
-  withInterval,
 } from "../page_parts.js";
-import { rowChart } from "../plot_rows.js";
-import { LEAK, cellsOf } from "../pooling.js";
+import { benchmarkScores, benchmarkView } from "../scores.js";
 import { address } from "../state.js";
-import { EVIDENCE } from "../student.js";
 /** @import { Child } from "../dom.js" */
-/** @import { RowCell } from "../plot_rows.js" */
 
 /** @type {Page} */
 export const mitigatorPage = (main, site, board, route) => {
@@ -65,13 +53,13 @@ export const mitigatorPage = (main, site, board, route) => {
         "div",
         {},
         mitigator.title ? h("p", { class: "lead" }, `${capital(mitigator.title)}.`) : "",
-        h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows)),
+        h("p", mitigator.title ? {} : { class: "lead" }, overAll(board, mitigator.label, rows)),
       ),
       mitigatorFacts(mitigator),
     ),
     h("h2", {}, "On each model"),
-    ...mitigatorEffects(board, route, mitigator, rows),
-    h("h2", {}, "Mean over models"),
+    ...mitigatorEffects(board, route, rows),
+    h("h2", {}, "Over models"),
     overModels(board, route, mitigator.label),
     h("h2", {}, "Leaks"),
     leakList(board, route, rows),
@@ -79,35 +67,24 @@ export const mitigatorPage = (main, site, board, route) => {
 };
 
 /**
- * Return what a mitigator changes on average, and whether that is shown.
+ * Return what a mitigator changes over models, and on how many that is shown.
  * @param {Board} board
  * @param {string} label
  * @param {number[]} rows
  */
-function onAverage(board, label, rows) {
-  const { unusable, model } = board.rows;
-  const usable = rows.filter((row) => {
-    return !(row in unusable) && !(model.indexOf(model[row]) in unusable);
-  });
-  const share = `${usable.length} of ${countText(rows.length, "model")}`;
-  const line = board.benchmarks[0].mitigators.find(({ mitigator }) => mitigator === label);
-  if (!line || line.bias === null) {
-    return `It is usable on ${share}. What it changes on average cannot be told: ${line?.unranked ?? "no bias task without a leak"}.`;
+function overAll(board, label, rows) {
+  const line = linesOn(board, board.benchmarks[0]).find(({ mitigator }) => mitigator === label);
+  const share = `${line?.usable ?? 0} of ${countText(rows.length, "model")}`;
+  if (!line || line.change === null) {
+    return `It can be compared on ${share}${line?.note ? `: ${line.note}` : ""}.`;
   }
-  const direction = line.bias < 0 ? "lowers" : "raises";
-  const interval = intervalText(line.bias_low, line.bias_high, changeText);
-  const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
-  const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
-  const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
-  const votes = votesText(line.bias_families ?? 0, "bias");
-  const few = `: it has ${votes}, and ${board.enough_families} are needed`;
-  const why = line.bias_holm === null ? few : ` (p ${pText(line.bias_holm)})`;
-  const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
+  const change = `Over the models on which it is usable (${share}) bias changes by ${changeText(line.change)} on average, where 1 is the bias of ${board.reference}`;
+  const shown = `It is shown to leave ${line.less} of them less biased and ${line.more} more biased on these tests`;
   const cost =
     line.usefulness === null
       ? "What it costs in usefulness was not measured."
       : `Usefulness changes by ${changeText(line.usefulness)}.`;
-  return `${change}. ${shown} ${cost}`;
+  return `${change}. ${shown}. ${cost}`;
 }
 
 /**
@@ -118,46 +95,40 @@ function onAverage(board, label, rows) {
  */
 function mitigatorList(main, site, board, route) {
   main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
-  const [first, ...others] = board.benchmarks.filter((benchmark) =>
-    benchmark.mitigators.some(hasEffect),
+  const [first, ...others] = board.benchmarks.filter(
+    (benchmark) => linesOn(board, benchmark).length,
   );
   if (!first) {
-    main.append(h("p", {}, "No mitigator can be compared over models."));
+    main.append(h("p", {}, "No mitigator was run on a model of this board."));
     return;
   }
-  main.append(h("h2", {}, first.title), ...mitigatorLines(board, route, first));
+  main.append(h("h2", {}, first.title), mitigatorLines(board, route, first));
   if (others.length) main.append(h("h2", {}, "On other benchmarks"));
   for (const benchmark of others) {
-    main.append(folded(benchmark.title, ...mitigatorLines(board, route, benchmark)));
+    main.append(folded(benchmark.title, mitigatorLines(board, route, benchmark)));
   }
 }
 
 /**
- * Return the mitigators of a benchmark, best first.
+ * Return the mitigators on a benchmark.
+ * @param {Board} board
+ * @param {Benchmark} benchmark
+ */
+function linesOn(board, benchmark) {
+  return benchmarkView(board, benchmark)?.mitigators ?? [];
+}
+
+/**
+ * Return a table of the mitigators of a benchmark.
  * @param {Board} board
  * @param {Route} route
  * @param {Benchmark} benchmark
  */
 export function mitigatorLines(board, route, benchmark) {
-  const [first, second] = benchmark.mitigators;
-  const order = first?.ranked_on
-    ? `Ordered by the change in bias on what all ranked ones have: ${first.ranked_on}. `
-    : second
-      ? "In no order, since none is ranked. "
-      : "";
-  const caption = `Mean change against no mitigator. ${order}Each line is over its own models, on which it is usable, and their tasks without a leak`;
-  const lines = benchmark.mitigators.map((line) => {
+  const lines = linesOn(board, benchmark).map((line) => {
     return { head: pageLink(route, "mitigator", line.mitigator), line };
   });
-  return changesOf(board, caption, "Mitigator", lines);
-}
-
-/**
- * Return whether a mitigator was compared with no mitigator on any task of a benchmark.
- * @param {MitigatorLine} line
- */
-export function hasEffect({ bias, usefulness }) {
-  return bias !== null || usefulness !== null;
+  return lineTable("Each line is over its own models", "Mitigator", lines);
 }
 
 /**
@@ -167,88 +138,11 @@ export function hasEffect({ bias, usefulness }) {
  */
 function overModels(board, route, label) {
   const lines = board.benchmarks.flatMap((benchmark) => {
-    const line = benchmark.mitigators.find(({ mitigator }) => mitigator === label);
+    const line = linesOn(board, benchmark).find(({ mitigator }) => mitigator === label);
     const head = pageLink(route, "benchmark", benchmark.name, benchmark.title);
-    return line && hasEffect(line) ? [{ head, line }] : [];
+    return line ? [{ head, line }] : [];
   });
-  if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
-  const caption = "Mean change over the usable models, in each benchmark";
-  return h("div", {}, changesOf(board, caption, "Benchmark", lines));
-}
-
-/**
- * Return changes over models as a chart, and folded as a table.
- * @param {Board} board
- * @param {string} caption
- * @param {string} first title of the first column
- * @param {{ head: Node, line: MitigatorLine }[]} lines
- */
-function changesOf(board, caption, first, lines) {
-  const panels = [];
-  const isBias = lines.some(({ line }) => line.bias !== null);
-  if (isBias) {
-    panels.push({
-      title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
-      words: "Change in bias",
-      lines: [{ label: "no change", value: 0 }],
-    });
-  }
-  const isUseful = lines.some(({ line }) => line.usefulness !== null);
-  if (isUseful) {
-    panels.push({
-      title: "Change in usefulness, more is better",
-      words: "Change in usefulness",
-      lines: [{ label: "no change", value: 0 }],
-    });
-  }
-  const rows = lines.map(({ head, line }) => {
-    const usable = line.models - line.not_usable;
-    const which = line.over && usable < line.models ? `: ${line.over}` : "";
-    const note = [
-      `usable on ${usable} of ${countText(line.models, "model")}${which}`,
-      line.unranked && `not ranked: ${line.unranked}`,
-    ];
-    const cells = isBias ? [changeOver(board, line, "bias")] : [];
-    if (isUseful) cells.push(changeOver(board, line, "usefulness"));
-    const notes = note.map((text) => text && h("small", { class: "under" }, text));
-    return { head: [head.cloneNode(true), ...notes], cells };
-  });
-  return [
-    rowChart(caption, first, panels, rows),
-    folded("As a table, with ranks and families", lineTable(`${caption}.`, first, lines)),
-  ];
-}
-
-/**
- * @param {Board} board
- * @param {MitigatorLine} line
- * @param {"bias" | "usefulness"} measures
- * @returns {RowCell}
- */
-function changeOver(board, line, measures) {
-  const value = line[measures];
-  if (value === null) return { marks: [], words: h("span", { class: "quiet" }, "not measured") };
-  const low = line[`${measures}_low`] ?? NaN;
-  const high = line[`${measures}_high`] ?? NaN;
-  const adjusted = line[`${measures}_holm`];
-  const isShown = adjusted !== null && adjusted < EVIDENCE;
-  const families = line[`${measures}_families`] ?? 0;
-  const few = families < board.enough_families;
-  const why = few
-    ? `: ${votesText(families, measures)} of ${board.enough_families} needed`
-    : adjusted === null
-      ? ""
-      : `, p ${pText(adjusted)}`;
-  return {
-    marks: [{ value, low, high, form: isShown ? "full" : "open" }],
-    words: [
-      changeText(value),
-      Number.isNaN(low)
-        ? null
-        : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
-      h("small", { class: "under" }, `${isShown ? "shown" : "not shown"}${why}`),
-    ],
-  };
+  return lineTable("Over the models on which it is usable, on each benchmark", "Benchmark", lines);
 }
 
 /**
@@ -259,29 +153,24 @@ function changeOver(board, line, measures) {
 function lineTable(caption, first, lines) {
   const columns = [
     { title: first, class: "model" },
-    ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
-      title,
-      number: true,
-    })),
-    { title: "Change in usefulness", number: true },
-    { title: "Families", of: "usefulness", number: true },
+    ...["Models", "usable", "less biased", "more biased"].map((title) => ({ title, number: true })),
+    ...["Mean change in bias", "in usefulness"].map((title) => ({ title, number: true })),
     { title: "Mean over" },
-    { title: "Not ranked" },
+    { title: "Note" },
   ];
   const rows = lines.map(({ head, line }) => () => [
     head,
-    line.rank,
-    setText(line.rank_low, line.rank_high),
     line.models,
-    line.not_usable,
-    withInterval(line.bias, line.bias_low, line.bias_high, changeText),
-    line.bias_families,
-    withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
-    line.usefulness_families,
+    line.usable,
+    line.less,
+    line.more,
+    changeText(line.change),
+    changeText(line.usefulness),
     line.over || " ",
-    withCode(line.unranked ?? " "),
+    withCode(line.note ?? " "),
   ]);
-  return plainTable(caption, columns, rows);
+  const shown = "'Less' and 'more biased' count the models on which that is shown on these tests";
+  return plainTable(`${caption}. ${shown}`, columns, rows);
 }
 
 /**
@@ -299,28 +188,28 @@ function mitigatorFacts({ name, label, params, concept }) {
 /**
  * @param {Board} board
  * @param {Route} route
- * @param {Mitigator} mitigator
  * @param {number[]} rows
  * @returns {HTMLElement[]}
  */
-function mitigatorEffects(board, route, mitigator, rows) {
-  const effects = allEffects(board, "none");
-  const { mean } = effects.bias;
+function mitigatorEffects(board, route, rows) {
+  const { mean } = benchmarkScores(board, board.benchmarks[0]).change;
   const loss = (/** @type {number} */ row) => (Number.isNaN(mean[row]) ? Infinity : mean[row]);
   const order = rows.toSorted((a, b) => loss(a) - loss(b) || a - b);
   const head = (/** @type {number} */ row) => {
     return pageLink(route, "model", board.models[board.rows.model[row]].name);
   };
-  const tables = [effectTable(board, effects, "Against no mitigator.", "Model", order, head)];
-  const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
-  if (hasNormalize && mitigator.name !== "normalize") {
-    const caption = "Against normalize, which only brings vectors to unit length.";
-    const against = allEffects(board, "normalize");
-    tables.push(effectTable(board, against, caption, "Model", order, head));
-  }
   return [
-    effectChart(board, "Each model without and with it, on all ranked tasks", "Model", order, head),
-    folded("The changes as a table, with p-values and leaks", ...tables),
+    effectChart(
+      board,
+      "Each model without and with it, on the tests of both",
+      "Model",
+      order,
+      head,
+    ),
+    folded(
+      "The changes as a table, with usefulness and leaks",
+      effectTable(board, "Against no mitigator.", "Model", order, head),
+    ),
   ];
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // A model: where it stands in words, its profile, its mitigators, its results and its card.
-import { ordinal } from "../answers.js";
+import { missingOf, tasksOf } from "../cells.js";
 import { h, webLink } from "../dom.js";
 import {
   NOTHING,
@@ -8,14 +8,14 @@ import {
   countText,
   intervalText,
   languageName,
+  ordinal,
   publishedText,
   scoreText,
   sizeText,
 } from "../formats.js";
-import { benchmarkScores } from "../kept_scores.js";
 import { unevenNote } from "../model_cell.js";
 import { factList, folded, pageLink, trail, unknownName } from "../page_parts.js";
-import { tasksOf } from "../pooling.js";
+import { benchmarkScores } from "../scores.js";
 import { address } from "../state.js";
 import {
   benchmarkProfile,
@@ -119,7 +119,7 @@ export function baseRowsOf(board) {
  */
 function biasSentence(board, row) {
   const [benchmark] = board.benchmarks;
-  const { bias, complete, rank } = benchmarkScores(board, benchmark);
+  const { bias, ranks, unranked, direction } = benchmarkScores(board, benchmark);
   const { name } = board.models[board.rows.model[row]];
   const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
   const text = scoreText(bias.mean[row]);
@@ -130,7 +130,7 @@ function biasSentence(board, row) {
       ? "It has no value of bias."
       : isReference
         ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.`
-        : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
+        : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}${direction[row] ? `; its direction: ${direction[row]}` : ""}.`;
   if (board.rows.role[row] === "reference")
     return `A reference: a line to compare with, never ranked. ${
       isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value
@@ -139,18 +139,14 @@ function biasSentence(board, row) {
     return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
   if (board.rows.unusable[row])
     return `Not ranked, because it is not usable: ${board.rows.unusable[row]}. ${value}`;
-  if (!complete[row]) {
-    const tasks = tasksOf(board, benchmark.tasks, "bias");
-    const has = `${bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
-    return `Not ranked on ${benchmark.title}: it has a value on ${has}. ${value}`;
-  }
-  if (!rank[row]) return `${value} It has no rank: ranking needs two models.`;
-  const ranked = countText(rank.filter((place) => place > 0).length, "model");
-  const [low, high] = [benchmark.rank_low[row], benchmark.rank_high[row]];
+  const { rank, low, high } = ranks.bias;
+  if (!rank[row]) return `Not ranked on ${benchmark.title}: ${unranked[row]}. ${value}`;
+  const ranked = countText([...rank].filter(Boolean).length, "model");
   const place = `Rank ${rank[row]} of ${ranked} by bias`;
-  if (low === null || high === null) return `${value} ${place}.`;
   const sure =
-    low === high ? "for sure" : `could be anywhere from ${ordinal(low)} to ${ordinal(high)}`;
+    low[row] === high[row]
+      ? "these tests tell it apart from all others"
+      : `on these tests it could be anywhere from ${ordinal(low[row])} to ${ordinal(high[row])}`;
   return `${value} ${place}; ${sure}.`;
 }
 
@@ -161,15 +157,17 @@ function biasSentence(board, row) {
  */
 function usefulnessSentence(board, row) {
   const [benchmark] = board.benchmarks;
-  const { usefulness, usefulness_rank } = benchmarkScores(board, benchmark);
+  const { usefulness, ranks } = benchmarkScores(board, benchmark);
   const tasks = tasksOf(board, benchmark.tasks, "usefulness");
   if (!tasks.length) return [];
   if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
-  const ranked = usefulness_rank.filter((place) => place > 0).length;
-  const place = usefulness_rank[row]
-    ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}`
-    : usefulness.tasks[row] < tasks.length
-      ? `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`
+  const { rank } = ranks.usefulness;
+  const missing = missingOf(board, row, tasks).length;
+  const ranked = countText([...rank].filter(Boolean).length, "model");
+  const place = rank[row]
+    ? `, ${ordinal(rank[row])} of ${ranked}`
+    : missing
+      ? `, on ${tasks.length - missing} of ${countText(tasks.length, "task")}`
       : "";
   return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
 }
@@ -182,17 +180,14 @@ function usefulnessSentence(board, row) {
 function unknownSentence(board, row) {
   const [benchmark] = board.benchmarks;
   const bias = tasksOf(board, benchmark.tasks, "bias");
-  const { usefulness, rank } = benchmarkScores(board, benchmark);
   const useful = tasksOf(board, benchmark.tasks, "usefulness");
   const unscaled = unscaledConcepts(board);
   const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
   const parts = [];
   if (unscaled.length)
     parts.push(`bias by ${unscaled.join(", ")}, which these tasks measure poorly`);
-  if (usefulness.tasks[row] < useful.length) {
-    parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
-  }
-  if (rank[row] && benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+  const missing = missingOf(board, row, useful).length;
+  if (missing) parts.push(`${missing} of ${useful.length} usefulness tasks`);
   if (languages.length)
     parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
   parts.push("implicit bias that no task asks about");

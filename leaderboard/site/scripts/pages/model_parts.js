@@ -1,25 +1,26 @@
 // @ts-check
 // Parts of a model's page: its profile, effects of mitigators, and values by task.
-import { ordinal } from "../answers.js";
+import { LEAK, cellsOf, tasksOf } from "../cells.js";
 import { cellTable, withDetails } from "../cell_table.js";
+import { conceptsOn } from "../choice.js";
+import { LESS } from "../column_cells.js";
 import { h } from "../dom.js";
-import { effectChart, effectTable, evidenceOf } from "../effect_table.js";
+import { effectChart, effectTable } from "../effect_table.js";
 import {
   countText,
   intervalText,
-  medianOf,
+  ordinal,
   scoreText,
   strengthText,
   yardstickText,
 } from "../formats.js";
-import { allEffects, benchmarkScores } from "../kept_scores.js";
 import { biasPanel, folded, pageLink, replaceFolded, usefulnessPanel } from "../page_parts.js";
 import { rowChart, rowLegend } from "../plot_rows.js";
-import { LEAK, cellEnds, cellsOf, tasksOf } from "../pooling.js";
-import { meansOf } from "../scores.js";
+import { benchmarkScores } from "../scores.js";
 import { address } from "../state.js";
 import { itemsLink } from "./items.js";
 /** @import { DecodedDetails } from "../cell_table.js" */
+/** @import { Child } from "../dom.js" */
 /** @import { RowCell } from "../plot_rows.js" */
 
 /** Single results that are shown without unfolding. */
@@ -31,17 +32,20 @@ const STRONGEST = 10;
  * @param {number} row
  */
 export function biasProfile(board, row) {
-  const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
-  const { bias } = benchmarkScores(board, board.benchmarks[0]);
-  if (isNoise(board, bias, row)) {
+  const [benchmark] = board.benchmarks;
+  if (isNoise(board, benchmarkScores(board, benchmark).bias, row)) {
     return h("p", {}, "No profile: a gap over a yardstick has no meaning where texts have none.");
   }
   const unscaled = unscaledConcepts(board);
-  const lines = groupsOf(board, tasks, "category")
-    .filter(({ name }) => !unscaled.includes(name))
-    .map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
+  const lines = conceptsOn(board, benchmark)
+    .filter((concept) => !unscaled.includes(concept))
+    .map((concept) => {
+      const { bias, direction } = benchmarkScores(board, benchmark, concept);
+      const head = [concept, h("small", { class: "under" }, direction[row] ?? "")];
+      return profileLine(board, row, head, bias);
+    });
   const chart = rowChart(
-    "Means over the ranked tasks of each concept, most bias first",
+    "Bias by each concept alone, most first",
     "Concept",
     [biasPanel(board)],
     byValue(lines),
@@ -53,19 +57,24 @@ export function biasProfile(board, row) {
 }
 
 /**
- * Return the usefulness of a model by family, among the other models.
+ * Return the usefulness of a model by task, among the other models.
  * @param {Board} board
  * @param {number} row
  */
 export function usefulnessProfile(board, row) {
-  const tasks = tasksOf(board, board.benchmarks[0].tasks, "usefulness");
-  const lines = groupsOf(board, tasks, "family").map((group) =>
-    profileLine(board, row, group, meansOf(board, group.tasks, false)),
-  );
-  const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+  const [benchmark] = board.benchmarks;
+  const { measure, width } = cellsOf(board);
+  const lines = tasksOf(board, benchmark.tasks, "usefulness").map((task) => {
+    const mean = Float32Array.from(board.rows.model, (_, i) => measure[i * width + task]);
+    const { name, category } = board.tasks[task];
+    const none = new Float32Array(mean.length).fill(NaN);
+    const head = [name, h("small", { class: "under" }, category)];
+    return profileLine(board, row, head, { mean, low: none, high: none });
+  });
+  const { usefulness } = benchmarkScores(board, benchmark);
   return rowChart(
-    "Means over the ranked tasks of each family, most useful first. A single family has no interval.",
-    "Family",
+    "Usefulness on each task, most first",
+    "Task",
     [usefulnessPanel(board, usefulness.mean)],
     byValue(lines),
     profileLegend(false),
@@ -84,16 +93,14 @@ function profileLegend(withInterval) {
 /**
  * @param {Board} board
  * @param {number} row
- * @param {{ name: string, tasks: number[] }} group
+ * @param {Child[]} head
  * @param {Means} means
  */
-function profileLine(board, row, group, { mean, low, high }) {
+function profileLine(board, row, head, { mean, low, high }) {
   const value = mean[row];
   const others = otherRows(board, row)
     .map((other) => mean[other])
     .filter((other) => !Number.isNaN(other));
-  const interval = intervalText(low[row], high[row]);
-  const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
   /** @type {RowCell} */
   const cell = {
     marks: [{ value, low: low[row], high: high[row] }],
@@ -102,22 +109,12 @@ function profileLine(board, row, group, { mean, low, high }) {
       ? h("span", { class: "quiet" }, "no value")
       : [
           scoreText(value),
-          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${interval})`),
-          h("small", { class: "under" }, median),
+          Number.isNaN(low[row])
+            ? null
+            : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`),
         ],
   };
-  return { value, head: groupHead(group), cells: [cell] };
-}
-
-/**
- * Return the name of a concept or family, with the number of its tasks.
- * @param {{ name: string, tasks: number[] }} group
- */
-export function groupHead(group) {
-  const [name, method] = group.name.split("/"); // of usefulness: category and method
-  const tasks = countText(group.tasks.length, "task");
-  const note = method && method !== name ? `${method}, ${tasks}` : tasks;
-  return [name, h("small", { class: "under" }, note)];
+  return { value, head, cells: [cell] };
 }
 
 /**
@@ -142,16 +139,18 @@ function byValue(lines) {
 }
 
 /**
- * Return the concepts by which no model has a value, since the reference shows no clear bias.
+ * Return the concepts of a benchmark for which nothing was computed, or by which no model has a
+ * value, since the reference shows no clear bias.
  * @param {Board} board
  */
 export function unscaledConcepts(board) {
-  const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+  const [benchmark] = board.benchmarks;
+  const tasks = tasksOf(board, benchmark.tasks, "bias");
   return groupsOf(board, tasks, "category")
-    .filter((group) =>
-      meansOf(board, group.tasks, false).mean.every((value) => Number.isNaN(value)),
-    )
-    .map(({ name }) => name);
+    .map(({ name }) => name)
+    .filter((concept) =>
+      benchmarkScores(board, benchmark, concept).bias.mean.every((value) => Number.isNaN(value)),
+    );
 }
 
 /**
@@ -177,9 +176,10 @@ export function groupsOf(board, tasks, field) {
  * @param {string} caption
  */
 export function modelChart(board, route, benchmark, rows, caption) {
-  const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
+  const scores = benchmarkScores(board, benchmark);
+  const { bias, usefulness, ranks } = scores;
   const hasBias = tasksOf(board, benchmark.tasks, "bias").length > 0;
-  const main = hasBias ? rank : usefulness_rank;
+  const main = (hasBias ? ranks.bias : ranks.usefulness).rank;
   const order = rows.toSorted((a, b) => {
     const isReference = (/** @type {number} */ row) => Number(board.rows.role[row] === "reference");
     return (
@@ -189,9 +189,9 @@ export function modelChart(board, route, benchmark, rows, caption) {
   const lines = order.map((row) => ({
     head: [
       pageLink(route, "model", board.models[board.rows.model[row]].name),
-      h("small", { class: "under" }, roleNote(board, row)),
+      h("small", { class: "under" }, roleNote(board, scores, row)),
     ],
-    cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
+    cells: placeCells(scores, row),
   }));
   for (const [i, { cells }] of lines.entries()) {
     if (isNoise(board, bias, order[i])) {
@@ -218,56 +218,42 @@ export function isNoise({ rows }, { low }, row) {
 
 /**
  * @param {Board} board
+ * @param {Scores} scores
  * @param {number} row
  */
-function roleNote({ rows }, row) {
+function roleNote({ rows }, { unranked }, row) {
   if (rows.role[row] === "reference") return "reference, never ranked";
-  return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : "";
+  return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : (unranked[row] ?? "");
 }
 
 /**
  * Return the bias and the usefulness of a model on a benchmark, with its ranks.
- * @param {Benchmark} benchmark
- * @param {Pick<Scores, "bias" | "usefulness" | "rank" | "usefulness_rank">} scores
+ * @param {Scores} scores
  * @param {number} row
  */
-function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row) {
-  return [
-    placeCell(bias, rank, benchmark.rank_low, benchmark.rank_high, row),
-    placeCell(
-      usefulness,
-      usefulness_rank,
-      benchmark.usefulness_rank_low,
-      benchmark.usefulness_rank_high,
-      row,
-    ),
-  ];
+function placeCells({ bias, usefulness, ranks }, row) {
+  return [placeCell(bias, ranks.bias, row), placeCell(usefulness, ranks.usefulness, row)];
 }
 
 /**
  * @param {Means} means
- * @param {Int32Array} rank
- * @param {(number | null)[]} lows
- * @param {(number | null)[]} highs
+ * @param {Ranks} ranks
  * @param {number} row
  * @returns {RowCell}
  */
-function placeCell({ mean, low, high }, rank, lows, highs, row) {
-  const [first, last] = [lows[row] ?? null, highs[row] ?? null];
+function placeCell({ mean, low, high }, ranks, row) {
   if (Number.isNaN(mean[row])) {
     return { marks: [], words: h("span", { class: "quiet" }, "no value") };
   }
-  const isSure = first === null || last === null || first === last;
-  const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+  const [rank, first, last] = [ranks.rank[row], ranks.low[row], ranks.high[row]];
+  const place = first === last ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
   const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
   return {
-    marks: [
-      { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" },
-    ],
+    marks: [{ value: mean[row], low: low[row], high: high[row], form: rank ? "full" : "open" }],
     words: [
       scoreText(mean[row]),
       h("small", { class: "range" }, interval),
-      h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked"),
+      h("small", { class: "under" }, rank ? `${ordinal(rank)}${place}` : "not ranked"),
     ],
   };
 }
@@ -281,7 +267,7 @@ function placeCell({ mean, low, high }, rank, lows, highs, row) {
 export function benchmarkProfile(board, route, row) {
   const lines = board.benchmarks.map((benchmark) => ({
     head: pageLink(route, "benchmark", benchmark.name, benchmark.title),
-    cells: placeCells(benchmark, benchmarkScores(board, benchmark), row),
+    cells: placeCells(benchmarkScores(board, benchmark), row),
   }));
   const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
   const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
@@ -295,14 +281,14 @@ export function benchmarkProfile(board, route, row) {
  * @param {number} row
  */
 export function strongest(board, route, row) {
-  const { measure, flags, width } = cellsOf(board);
+  const { measure, low: lows, high: highs, flags, width } = cellsOf(board);
   const cells = tasksOf(board, board.benchmarks[0].tasks, "bias")
     .filter((task) => {
       const at = row * width + task;
       return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
     })
     .map((task) => {
-      const { low, high } = cellEnds(board, row, task);
+      const [low, high] = [lows[row * width + task], highs[row * width + task]];
       const sure = Math.max(low, -high); // of an interval without 0 the end that is nearer to it
       return { task, value: measure[row * width + task], low, high, sure };
     })
@@ -353,33 +339,30 @@ export function strongest(board, route, row) {
 export function modelEffects(board, route, rows) {
   const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
   if (!mitigated.length) return [h("p", {}, "It was run under no mitigator.")];
-  const effects = allEffects(board, "none");
-  const { mean } = effects.bias;
+  const scores = benchmarkScores(board, board.benchmarks[0]);
+  const { mean } = scores.change;
   const loss = (/** @type {number} */ row) => (Number.isNaN(mean[row]) ? Infinity : mean[row]);
   const order = mitigated.toSorted((a, b) => loss(a) - loss(b) || a - b);
   const head = (/** @type {number} */ row) =>
     pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label);
-  const shown = order.filter(
-    (row) => mean[row] < 0 && evidenceOf(board, effects.bias, row, "bias").isShown,
-  );
+  const shown = order.filter((row) => scores.verdict[row] === LESS);
   const unusable = order.filter((row) => row in board.rows.unusable);
   const of = `Of ${countText(order.length, "mitigator")}`;
   const which = shown.length ? `${shown.length}` : "none";
-  const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
+  const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias on these tests; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
   return [
     h("p", {}, sentence),
     effectChart(
       board,
-      "Without and with each mitigator, on all ranked tasks",
+      "Without and with each mitigator, on the tests of both",
       "Mitigator",
       order,
       head,
     ),
     folded(
-      "The changes as a table, with p-values and leaks",
+      "The changes as a table, with usefulness and leaks",
       effectTable(
         board,
-        effects,
         "The change against the same model without a mitigator. Less bias and more usefulness are better.",
         "Mitigator",
         order,

@@ -1,5 +1,6 @@
 // @ts-check
 // A task: what it asks, how far it measures, and how models do on it.
+import { ITEMS, cellsOf, compared } from "../cells.js";
 import { RUN, cellTable, withDetails } from "../cell_table.js";
 import { h } from "../dom.js";
 import {
@@ -22,7 +23,6 @@ import {
   unknownName,
 } from "../page_parts.js";
 import { rowChart, rowLegend } from "../plot_rows.js";
-import { ITEMS, cellEnds, cellsOf, compared, ratioOf } from "../pooling.js";
 import { address } from "../state.js";
 import { itemsLink } from "./items.js";
 import { baseRowsOf } from "./model.js";
@@ -141,7 +141,10 @@ function languageTable(board, route) {
     .map(({ name, tasks }) => () => {
       const members = tasks.map((task) => board.tasks[task]);
       const ranked = members.filter((task) => task.not_ranked === null);
-      const query = new URLSearchParams(ranked.map((task) => ["tasks", task.name]));
+      const isApart = board.views.some(
+        (view) => view.benchmark === "all" && view.language === name,
+      );
+      const query = new URLSearchParams({ benchmark: "all", ...(isApart && { tongue: name }) });
       const href = address(route.kind, "home", "", query);
       const links = members.flatMap((task, i) => [
         i ? ", " : "",
@@ -261,11 +264,10 @@ function reviewOf({ language, reviewed }) {
  * @param {Route} route
  * @param {Task} task
  */
-function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
+function yardstickOf(board, route, { measures, yardstick_of: of, reference_ratio: usual }) {
   if (measures !== "bias" || !of) return null;
   const isHere = board.tasks.some(({ name }) => name === of);
   const link = isHere ? pageLink(route, "task", of) : of;
-  const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
   return [
     of === ITEMS ? "its own items" : link,
     `; ${board.reference} has ${scoreText(usual)} of it`,
@@ -417,15 +419,16 @@ function taskModels(board, route, details, index) {
  * @returns {RowCell}
  */
 function measureCell(board, row, task) {
-  const { measure, width } = cellsOf(board);
-  const value = measure[row * width + task];
+  const { measure, low: lows, high: highs, width } = cellsOf(board);
+  const at = row * width + task;
+  const value = measure[at];
   if (Number.isNaN(value)) {
     return { marks: [], words: h("span", { class: "quiet" }, "does not count") };
   }
   if (board.tasks[task].measures === "usefulness") {
     return { marks: [{ value }], words: scoreText(value) };
   }
-  const { low, high } = cellEnds(board, row, task);
+  const [low, high] = [lows[at], highs[at]];
   if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
     return { marks: [], words: h("span", { class: "quiet" }, "no meaning") }; // noise over noise
   }
