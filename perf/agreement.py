@@ -71,9 +71,14 @@ def of_methods(tasks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def of_models(models: Sequence[str]) -> pl.DataFrame:
+    """Return a line a task over all rows of some models."""
+    return agreement(pl.concat([readings(model) for model in models], how="vertical_relaxed"))
+
+
 def main(models: Sequence[str]) -> None:
     """Print the tables of tasks and of methods."""
-    tasks = agreement(pl.concat([readings(model) for model in models], how="vertical_relaxed"))
+    tasks = of_models(models)
     with pl.Config(tbl_rows=-1, tbl_width_chars=120, fmt_str_lengths=50, float_precision=2):
         print(tasks.sort("method", "task"), of_methods(tasks), sep="\n")
 

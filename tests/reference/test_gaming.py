@@ -22,7 +22,7 @@ pytestmark = pytest.mark.reference
 
 SMALL = (
     *("seat-c3", "seat-c6", "seat-c7", "seat-c8", "gender-occupations", "age-traits"),
-    *("stereoset-gender", "holistic-bias-age", "name-triplets-world"),
+    *("seegull-en", "holistic-bias-age", "name-triplets-world"),
 )
 """A task or several of each method; `make test-all` has all tasks."""
 MODELS = {
