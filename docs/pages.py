@@ -329,6 +329,7 @@ def speed() -> str:
 TABLES: dict[str, Callable[..., str]] = {
     "families": families,
     "gaming": gaming,
+    "methods": methods,
     "papers": papers,
     "reproduction": reproduction,
     "result": result,
