@@ -149,6 +149,7 @@ def compare(
     folder: Path | str | None = None,
     folder_b: Path | str | None = None,
     smallest: float = SMALLEST,
+    prompts: tuple[float, float] = (0.0, 0.0),
 ) -> Comparison:
     """Compare two rows, score by score; of several records of a score the newest counts.
 
@@ -162,6 +163,8 @@ def compare(
         samples there or in memory, the difference has an interval over items.
     smallest
         Smallest difference of bias that counts as more or less.
+    prompts
+        What other prompts change in the bias of each, as of `estimator.prompt_error`.
 
     Raises
     ------
@@ -183,7 +186,9 @@ def compare(
         pairs.append(pair)
         moved += of_pair
     names = _name(a, b), _name(b, a)
-    verdict = judge(left.values(), [right.values()], names, moved=moved, smallest=smallest)
+    errors = {"base": prompts[0], "model 0": prompts[1]}
+    rows = left.values(), [right.values()]
+    verdict = judge(*rows, names, moved=moved, smallest=smallest, prompts=errors)
     return Comparison(tuple(pairs), verdict, tuple(left_out), _several_seeds(a) + _several_seeds(b))
 
 
@@ -194,6 +199,7 @@ def judge(
     *,
     moved: Iterable[Moved] = (),
     smallest: float = SMALLEST,
+    prompts: Mapping[str, float] | None = None,
 ) -> Verdict:
     """Return the verdict on a model beside its base.
 
@@ -210,6 +216,8 @@ def judge(
         The items that moved.
     smallest
         Smallest difference of bias that counts as more or less.
+    prompts
+        What other prompts change, by row: `base`, `model 0` and so on.
     """
     from harness.results import estimator
 
@@ -224,7 +232,7 @@ def judge(
 
     cells = estimator.cells_of(rows, is_old=is_old)
     seeds = [row for row in rows if row != "base"]
-    found = estimator.differences(cells, [("base", seeds)], smallest=smallest)
+    found = estimator.differences(cells, [("base", seeds)], smallest=smallest, prompts=prompts)
     shown = set(found.frame.filter(measures="bias")["name"])
     left_out: dict[str, dict[str, tuple[str, ...]]] = {}
     for task, measures, reason in found.left_out.select("task", "measures", "reason").iter_rows():
@@ -508,7 +516,8 @@ def between(
     for kind, other in (("mitigator", "model"), ("model", "mitigator")):
         if {a, b} <= set(frame[kind].unique()):
             sides = [columns.at(frame[kind].eq(name).arg_true()) for name in (a, b)]
-            return _by_context(sides[0], sides[1], (other,), (folder, folder), smallest)
+            whole = columns, columns
+            return _by_context(sides[0], sides[1], (other,), (folder, folder), smallest, whole)
     every = {name for kind in _ROW_NAMES for name in frame[kind].unique()}
     for name in (a, b):
         if name not in every:
@@ -534,20 +543,28 @@ def between_runs(
     from harness.results.columns import Columns
 
     sides = Columns.of(a), Columns.of(b)
-    return _by_context(*sides, ("model", "mitigator"), (folder, folder_b), smallest)
+    return _by_context(*sides, ("model", "mitigator"), (folder, folder_b), smallest, sides)
 
 
 _ROW_NAMES = {"model": "model.name", "mitigator": "mitigator.label"}
 
 
 def _by_context(
-    a: Columns, b: Columns, shared: tuple[str, ...], folders: Folders, smallest: float
+    a: Columns,
+    b: Columns,
+    shared: tuple[str, ...],
+    folders: Folders,
+    smallest: float,
+    every: tuple[Columns, Columns],
 ) -> dict[str, Comparison]:
     """Compare the rows of each model, mitigator or both that two sides share.
 
-    A record is made of its columns once, for the only context that it belongs to.
+    A record is made of its columns once, for the only context that it belongs to. `every` has the
+    records of each side under all prompts.
     """
     import polars as pl
+
+    from harness.results.estimator import prompt_error
 
     left, right = (
         {
@@ -561,17 +578,24 @@ def _by_context(
         }
         for side in (a, b)
     )
-    comparisons = {
-        context: compare(
-            a.at(places),
-            b.at(right[context]),
+    comparisons = {}
+    for context, places in left.items():
+        if context not in right:
+            continue
+        sides = a.at(places), b.at(right[context])
+        models = [side[0].model.fingerprint for side in sides]
+        is_one = models[0] == models[1]  # under one prompt
+        prompts = [
+            0.0 if is_one else prompt_error(of, model)
+            for of, model in zip(every, models, strict=True)
+        ]
+        comparisons[context] = compare(
+            *sides,
             folder=folders[0],
             folder_b=folders[1],
             smallest=smallest,
+            prompts=(prompts[0], prompts[1]),
         )
-        for context, places in left.items()
-        if context in right
-    }
     if not any(comparison.pairs for comparison in comparisons.values()):
         raise UsageError("the two have no score in common")
     return comparisons

@@ -28,6 +28,7 @@ import numpy as np
 import polars as pl
 
 from harness.metrics import t_quantile
+from harness.names import NONE
 from harness.results.ratios import CLEAR, ITEMS, LEVEL, MEANING, NORMAL
 from harness.results.record import LEAKS, VOID, Record, greatest_loss
 from harness.results.verdict import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from harness.arrays import Floats, Mask
+    from harness.results.columns import Columns
 
 CLEAR_SHARE = 0.5
 """Least share of the methods of a usable row whose yardsticks are clear. Random and shuffled
@@ -55,6 +57,8 @@ FEWEST = 5
 """Fewest units for an interval."""
 WIDEST = 0.5
 """Largest half-width of the interval of a ranked row."""
+LEAST_DRAWN = 0.5
+"""Least share of a row's tasks of bias that a prompt that counts has."""
 EQUAL = 1e-5
 """Cosines, and scores of usefulness, that differ by less are equal."""
 DIGITS = 5
@@ -756,6 +760,82 @@ def differences(
     ).drop("is_equal")
     apart = _left_out(methods.filter(~counts), both, ["pair"])
     return Differences(frame, pl.concat([left_out, apart]).unique(maintain_order=True), unclear)
+
+
+def prompt_error(records: Columns, fingerprint: str) -> float:
+    """Return the error that its prompt gives the bias of a model; 0 if no other one was tried.
+
+    It is the root mean square of what each other neutral instruction changes, which covers an own
+    one that was chosen for its low bias, too.
+
+    Parameters
+    ----------
+    records
+        Records, with those of the model and those under other prompts.
+    fingerprint
+        That of the model under its own prompt.
+    """
+    fields = {"own": "model.fingerprint", "base": "model.base_fingerprint"}
+    frame = records.flat({**fields, "label": "mitigator.label"}).cast(pl.String)
+    frame = frame.with_row_index("place").filter(label=NONE)
+    rows = {
+        str(row): places
+        for row, places in frame.filter(pl.col("base") == fingerprint)
+        .group_by("own", maintain_order=True)
+        .agg("place")
+        .iter_rows()
+    }
+    if not rows:
+        return 0.0
+    rows["own"] = frame.filter(own=fingerprint)["place"].to_list()
+    cells = cells_of({row: records.at(places) for row, places in rows.items()})
+    cells = cells.unique(["row", "task"], keep="last", maintain_order=True)
+    counted = Cells.of(cells.filter(pl.col("left_out").is_null(), measures="bias"))
+    others = counted.every.filter(pl.col("row") != "own")
+    draws = others.with_columns(row=pl.lit("own"), prompt="row")
+    return prompt_errors(counted.filter(pl.col("row") == "own"), draws)[0].get("own", 0.0)
+
+
+def prompt_errors(cells: Cells, draws: pl.DataFrame) -> tuple[dict[str, float], dict[str, int]]:
+    """Return by row the error that its prompt gives its bias, and how many others were tried.
+
+    Parameters
+    ----------
+    cells
+        The cells that count in the bias of each row.
+    draws
+        Those under other prompts: `row`, `prompt`, `task`, and what is pooled. A prompt with fewer
+        than `LEAST_DRAWN` of the tasks of a row says nothing of it.
+    """
+
+    def bias(of: Cells) -> dict[str, float]:
+        frame = means(of).frame.filter(measures="bias", name=OVERALL)
+        return dict(frame.select("row", "value").iter_rows())
+
+    draws = draws.join(cells.every, on=["row", "task"], how="semi")
+    enough = (
+        draws.group_by("row", "prompt")
+        .len("has")
+        .join(cells.every.group_by("row").agg(of=pl.len()), on="row")
+        .filter(pl.col("has") >= LEAST_DRAWN * pl.col("of"))
+    )
+    own, parts = bias(cells), [*_GAP, *_YARDSTICK]
+    changes: dict[str, list[float]] = {}
+    for prompt in enough["prompt"].unique().sort():
+        drawn = draws.filter(prompt=prompt).select("row", "task", *parts)
+        under = (
+            cells.every.join(enough.filter(prompt=prompt), on="row", how="semi")
+            .join(drawn, on=["row", "task"], how="left", maintain_order="left", suffix="_under")
+            .with_columns(pl.coalesce(f"{name}_under", name).alias(name) for name in parts)
+        )
+        for row, value in bias(Cells(under, cells.gaps, cells.yardsticks)).items():
+            if row in own:
+                changes.setdefault(row, []).append(value - own[row])
+    errors = {
+        row: math.sqrt(math.fsum(change**2 for change in of) / len(of))
+        for row, of in changes.items()
+    }
+    return errors, {row: len(of) for row, of in changes.items()}
 
 
 def _prompts_of(pairs: Sequence[Pair], prompts: Mapping[str, float]) -> list[float]:

@@ -281,6 +281,7 @@ def sections(
     installed
         The installed version of tasks; a row of an older version has its version in its name.
     """
+    from harness.results import estimator
     from harness.results.columns import Columns
 
     columns = Columns.of(records)
@@ -295,8 +296,10 @@ def sections(
             chosen,
             newest,
             installed or {},
+            prompt_error,
         )
         for (name, fingerprint), places in models.items()
+        for prompt_error in [estimator.prompt_error(columns, fingerprint)]
         for of_model in [list(columns.at(places))]  # the records of one model at a time
         for measures in MEASURES
         if (chosen := [record for record in of_model if record.task.measures == measures])
@@ -357,6 +360,7 @@ def _section(
     records: Sequence[Record],
     newest: Mapping[str, int],
     installed: Mapping[str, int],
+    prompt_error: float,
 ) -> Section:
     lines: dict[Key, dict[str, Record]] = {}
     seeds: dict[tuple[Key, str, str], set[int]] = {}
@@ -401,7 +405,9 @@ def _section(
         base=records[-1].model.base,
         controls=tuple(dict.fromkeys(r.mitigator.label for r in records if r.mitigator.control)),
     )
-    return section if measures == "control" else _with_means(section, list(lines.values()), is_old)
+    if measures == "control":
+        return section
+    return _with_means(section, list(lines.values()), is_old, prompt_error)
 
 
 def _key(record: Record) -> Key:
@@ -542,9 +548,15 @@ def _with_best(
 
 
 def _with_means(
-    section: Section, lines: Sequence[Mapping[str, Record]], is_old: Callable[[Record], bool]
+    section: Section,
+    lines: Sequence[Mapping[str, Record]],
+    is_old: Callable[[Record], bool],
+    prompt_error: float,
 ) -> Section:
-    """Return a section with the mean of each column, and its change from `none`."""
+    """Return a section with the mean of each column, and its change from `none`.
+
+    `prompt_error` is what other prompts of the model change in its bias.
+    """
     import polars as pl
 
     from harness.results import estimator
@@ -552,7 +564,7 @@ def _with_means(
     columns = section.columns
     rows = {name: [line[name] for line in lines if name in line] for name in columns}
     cells = estimator.cells_of(rows, is_old=is_old)
-    means = estimator.means(cells)
+    means = estimator.means(cells, dict.fromkeys(columns, prompt_error))
     mitigated = [column for column in columns if column != names.NONE]
     pairs = [(names.NONE, (column,)) for column in mitigated] if names.NONE in columns else []
     found = estimator.differences(cells, pairs)

@@ -9,13 +9,13 @@ prompts gets the median error of those that have some: to leave them out is no a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import statistics
+from collections.abc import Collection
 
 import polars as pl
 
 from harness.results import estimator
 from harness.results.estimator import Cells
-from harness.results.verdict import OVERALL
 
 from .cells import ratio
 from .findings import count, listed
@@ -23,8 +23,6 @@ from .findings import count, listed
 FEW_PROMPTS = 2
 """Number of prompts up to which the error of a row is at least the median of all rows: of one
 change alone it is not known."""
-MOST_MISSING = 0.5
-"""Largest share of a row's tasks of bias that may lack a record under a prompt that counts."""
 
 
 def prompt_errors(
@@ -49,13 +47,12 @@ def prompt_errors(
     own = draws.join(bias.every, on=["row", "task"], how="semi")
     if own.is_empty():
         return {}
-    changes = _changes(bias, own)
-    known = {row: (sum(c**2 for c in of) / len(of)) ** 0.5 for row, of in changes.items()}
-    median = pl.Series(list(known.values()), dtype=pl.Float64).median() or 0.0
+    known, n_prompts = estimator.prompt_errors(bias, own)
+    median = statistics.median(known.values()) if known else 0.0
     errors = {}
     for row, name in models.select("row", "name").iter_rows():
         error = known.get(row, 0.0)
-        if 1 + len(changes.get(row, ())) <= FEW_PROMPTS:
+        if 1 + n_prompts.get(row, 0) <= FEW_PROMPTS:
             error = max(error, median)
         errors[row] = 0.0 if name in without else float(error)
     of_model = models.select(*model, base="row")
@@ -68,43 +65,6 @@ def of_bias(cells: Cells, models: pl.DataFrame) -> Cells:
     """Return the cells of models that count in their bias."""
     is_own = pl.col("row").is_in(models["row"].implode())
     return cells.filter(is_own, pl.col("left_out").is_null(), pl.col("measures") == "bias")
-
-
-def _changes(bias: Cells, draws: pl.DataFrame) -> dict[str, list[float]]:
-    """Return by row what each prompt with enough tasks changes in its mean bias."""
-    own = _means(bias)
-    enough = (
-        draws.group_by("row", "prompt")
-        .len("has")
-        .join(bias.every.group_by("row").agg(of=pl.len()), on="row")
-        .filter(pl.col("has") >= (1 - MOST_MISSING) * pl.col("of"))
-    )
-    changes: dict[str, list[float]] = {}
-    for prompt in enough["prompt"].unique().sort():
-        has = bias.every.join(enough.filter(prompt=prompt), on="row", how="semi")
-        others = Cells(under(has, draws, prompt), bias.gaps, bias.yardsticks)
-        for row, value in _means(others).items():
-            if row in own:
-                changes.setdefault(row, []).append(value - own[row])
-    return changes
-
-
-def _means(cells: Cells) -> Mapping[str, float]:
-    frame = estimator.means(cells).frame.filter(measures="bias", name=OVERALL)
-    return dict(frame.select("row", "value").iter_rows())
-
-
-_UNDER = ("gap", "gap_error", "yardstick", "yardstick_error")
-
-
-def under(cells: pl.DataFrame, draws: pl.DataFrame, prompt: str) -> pl.DataFrame:
-    """Return cells with the values under a prompt, where there are any."""
-    own = draws.filter(prompt=prompt).select("row", "task", *_UNDER)
-    return (
-        cells.join(own, on=["row", "task"], how="left", maintain_order="left", suffix="_under")
-        .with_columns(pl.coalesce(f"{name}_under", name).alias(name) for name in _UNDER)
-        .drop(f"{name}_under" for name in _UNDER)
-    )
 
 
 def prompts_decide(

@@ -17,7 +17,7 @@ from harness.results import estimator
 from harness.results.estimator import Cells
 from harness.results.ratios import MEANING
 from harness.results.record import LEAKS, VOID
-from harness.results.verdict import LESS, MORE, OVERALL
+from harness.results.verdict import LESS, MORE, OVERALL, TOWARDS
 
 from ..claims.reading import REFERENCE
 from .cells import NONE, OF_MEANING
@@ -28,8 +28,6 @@ ENDS = ("rank", "rank_low", "rank_high")
 """Columns of a rank with its range, after the prefix of what is ranked."""
 PREFIXES = {"bias": "", "usefulness": "usefulness_"}
 """Prefix of these columns, by what a task measures."""
-TOWARD = {1: "stereotype", -1: "against it", 0: "mixed"}
-"""Which way the differences of a row point, by `estimator.Means.frame`."""
 DECIMALS = 6
 """Decimals of a base and a model, of which a difference is that of the two."""
 LISTED = 3
@@ -52,7 +50,7 @@ class View:
         Names of the tasks that count.
     rows
         One line a row of the board: `row`; `bias`, `bias_low`, `bias_high`, its mean over its own
-        tasks that count, `methods` and `bias_tasks`, their number, and `direction`, of `TOWARD`;
+        tasks that count, `methods` and `bias_tasks`, their number, and `direction`, of `TOWARDS`;
         `rank`, `rank_low`, `rank_high` of the models that are ranked by bias, and of the others
         `unranked`, the reason; `usefulness` with the same names, and `usefulness_rank` and so on.
     effects
@@ -265,7 +263,7 @@ def _rows(
 
 
 def _direction() -> pl.Expr:
-    return pl.col("toward").replace_strict(TOWARD, return_dtype=pl.String).alias("direction")
+    return pl.col("toward").replace_strict(TOWARDS, return_dtype=pl.String).alias("direction")
 
 
 def _effects(changes: pl.DataFrame, concept: str) -> pl.DataFrame:

@@ -335,7 +335,7 @@ MEANINGS: Mapping[str, str] = {
     "unranked": "why it has no rank by bias",
     "usefulness_unranked": "why it has no rank by usefulness",
     "methods": "number of methods of the bias",
-    "direction": "stereotype, against it, or mixed",
+    "direction": "stereotype, against it, or neither",
     "uneven": "why its yardstick may have been boosted",
     "bias": "0 is fair, 1 as biased as the reference model",
     "usefulness": "mean over families; 1 is the ideal",

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.leaderboard import building
+from harness.registry.registry import Registry
 from harness.results import formats, tables
 from harness.results.comparison import compare
 from harness.results.folder import ResultsFile, read_results
@@ -219,3 +221,48 @@ def test_a_blurred_method_leaves_both_sides_whatever_else_was_run():
             compare(*sides(of)).verdict.overall("bias").row() for of in (rest, blurry)
         )
         assert found == pytest.approx(expected, abs=1e-9)
+
+
+def with_prompts():
+    names = "none", "hard-debias"
+
+    def is_wanted(content):
+        model, label = content["model"]["name"], content["mitigator"]["label"]
+        return model.startswith(ENCODERS[0]) and label in names
+
+    return read(BOARD, is_wanted), names
+
+
+@pytest.mark.parametrize("known", [two_models, a_mitigator_with_leaks, with_prompts])
+def test_a_board_says_what_the_terminal_says(harness, known, tmp_path):
+    records, (a, b) = known()
+    folder = tmp_path / "results"
+    ResultsFile(folder, "real").add(records)
+    (board,) = building.rank([folder], Registry()).boards
+    view = next(v for v in board.views if (v.benchmark, v.concept, v.language) == ("all", "", ""))
+    names = board.rows.select("row", "model", "mitigator")
+    rows = {
+        (row["model"], row["mitigator"]): row
+        for row in view.rows.join(names, on="row").iter_rows(named=True)
+    }
+    means = [
+        mean
+        for mean in read_results(folder).means()
+        if "?" not in mean["model"] and mean["measures"] != "control"
+    ]
+    assert means
+    for mean in means:
+        row, measures = rows[mean["model"], mean["mitigator"]], mean["measures"]
+        said = row[measures], row[f"{measures}_low"], row[f"{measures}_high"]
+        assert said == pytest.approx((mean["mean"], mean["low"], mean["high"]))
+    found, _ = compared(harness, folder, a, b)
+    overall = found["bias", "overall"]
+    if known is two_models:
+        ranges = {rows[name, "none"]["rank_low"] for name in (a, b)}
+        is_apart = overall["low"] > 0 or overall["high"] < 0
+        assert (len(ranges) == 2) == is_apart
+    for effect in view.effects.iter_rows(named=True):
+        said = effect["base"], effect["model"], effect["difference_low"], effect["difference_high"]
+        terminal = tuple(overall[name] for name in ("base", "model", "low", "high"))
+        assert said == pytest.approx(terminal, abs=1e-6)
+        assert effect["difference"] == pytest.approx(effect["model"] - effect["base"], abs=1e-12)
