@@ -1188,11 +1188,11 @@ var harness = (() => {
     const entries = series.flatMap((name, i) => used[i] ? [h("li", {}, legendMark(i), name)] : []);
     if (open !== void 0) {
       const series2 = points[open].series;
-      entries.push(h("li", {}, legendMark(series2, false), "open: unusable or incomplete"));
+      entries.push(h("li", {}, legendMark(series2, false), "open: unusable or not ranked"));
     }
     if (plot.far) {
       const rows = countText(plot.far, "row");
-      entries.push(h("li", {}, `${rows} under mitigators, unusable or incomplete, farther out`));
+      entries.push(h("li", {}, `${rows} under mitigators, unusable or not ranked, farther out`));
     }
     if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
     if (plot.layers.slice(1).some((members) => members.length > 1)) {
@@ -2286,6 +2286,7 @@ var harness = (() => {
     return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
   }
   function standingNote(choice, row) {
+    if (choice.isOwn) return null;
     const below = choice.below.get(row) ?? "";
     const reason = reasonOf(choice, row) || below;
     return reason ? reasonNote(whyOf(choice, row) ?? "not ranked", reason) : null;
@@ -3105,7 +3106,7 @@ var harness = (() => {
       overview,
       h("h2", {}, "Bias by concept"),
       biasProfile(board, row),
-      h("h2", {}, "Usefulness by family of tasks"),
+      h("h2", {}, "Usefulness by task"),
       usefulnessProfile(board, row),
       h("h2", {}, "With mitigators"),
       ...modelEffects(board, route, rows),
@@ -4699,6 +4700,7 @@ var harness = (() => {
       const { groups } = this.shown;
       const focused = document.activeElement?.getAttribute("role");
       const isOnLine = focused === "slider";
+      this.plot.hidden = this.choice.isOwn;
       this.plot.replaceChildren(
         plotOfModels(this.choice, groups, this.title, this.view, this.tryMinimum)
       );
@@ -4825,10 +4827,7 @@ var harness = (() => {
       ...["Bias", "Ranks", "Usefulness", "Ranks"].map((title) => ({ title, number: true })),
       { title: "Change in bias by the mitigator" }
     ];
-    const mean = (means, row) => [
-      scoreText(means.mean[row]),
-      rangeLine(intervalText(means.low[row], means.high[row]))
-    ];
+    const mean = (means, row) => withInterval(means.mean[row], means.low[row], means.high[row]);
     const lines = rows.map((row) => () => [
       rowName(board, row),
       mean(bias, row),
@@ -4856,7 +4855,7 @@ var harness = (() => {
           legendMark(series),
           h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
           scoreText(mean[row]),
-          h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
+          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
         )
       );
       return [{ head: concept, cells: [{ marks, words }] }];

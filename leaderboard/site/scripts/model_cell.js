@@ -99,6 +99,7 @@ export function unevenNote({ rows }, row) {
  * @param {number} row
  */
 function standingNote(choice, row) {
+  if (choice.isOwn) return null;
   const below = choice.below.get(row) ?? "";
   const reason = reasonOf(choice, row) || below;
   return reason ? reasonNote(whyOf(choice, row) ?? "not ranked", reason) : null;

@@ -201,11 +201,11 @@ export function plotLegend(plot) {
   const entries = series.flatMap((name, i) => (used[i] ? [h("li", {}, legendMark(i), name)] : []));
   if (open !== undefined) {
     const series = points[open].series;
-    entries.push(h("li", {}, legendMark(series, false), "open: unusable or incomplete"));
+    entries.push(h("li", {}, legendMark(series, false), "open: unusable or not ranked"));
   }
   if (plot.far) {
     const rows = countText(plot.far, "row");
-    entries.push(h("li", {}, `${rows} under mitigators, unusable or incomplete, farther out`));
+    entries.push(h("li", {}, `${rows} under mitigators, unusable or not ranked, farther out`));
   }
   if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
   if (plot.layers.slice(1).some((members) => members.length > 1)) {

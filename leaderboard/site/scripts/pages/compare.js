@@ -2,11 +2,11 @@
 // Two to four rows beside each other: their paired differences, profiles, and task by task.
 import { LEAK, cellsOf, compared, tasksOf } from "../cells.js";
 import { choose, conceptsOn, knownView } from "../choice.js";
-import { biasChange, rangeLine, verdictText } from "../column_cells.js";
+import { biasChange, verdictText } from "../column_cells.js";
 import { h } from "../dom.js";
 import { comparedRows, rowName } from "../filters.js";
 import { changeText, intervalText, scoreText, setText } from "../formats.js";
-import { biasPanel, folded, plainTable } from "../page_parts.js";
+import { biasPanel, folded, plainTable, withInterval } from "../page_parts.js";
 import { legendMark } from "../plot_marks.js";
 import { rowChart, rowLegend } from "../plot_rows.js";
 import { benchmarkScores } from "../scores.js";
@@ -59,10 +59,8 @@ function besideEachOther({ board, scores }, rows) {
     ...["Bias", "Ranks", "Usefulness", "Ranks"].map((title) => ({ title, number: true })),
     { title: "Change in bias by the mitigator" },
   ];
-  const mean = (/** @type {Means} */ means, /** @type {number} */ row) => [
-    scoreText(means.mean[row]),
-    rangeLine(intervalText(means.low[row], means.high[row])),
-  ];
+  const mean = (/** @type {Means} */ means, /** @type {number} */ row) =>
+    withInterval(means.mean[row], means.low[row], means.high[row]);
   const lines = rows.map((row) => () => [
     rowName(board, row),
     mean(bias, row),
@@ -98,7 +96,9 @@ function profiles({ board, benchmark }, rows) {
         legendMark(series),
         h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
         scoreText(mean[row]),
-        h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`),
+        Number.isNaN(low[row])
+          ? null
+          : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`),
       ),
     );
     return [{ head: concept, cells: [{ marks, words }] }];

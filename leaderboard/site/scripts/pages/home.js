@@ -149,6 +149,7 @@ export class HomeScreen {
     const { groups } = this.shown;
     const focused = document.activeElement?.getAttribute("role");
     const isOnLine = focused === "slider";
+    this.plot.hidden = this.choice.isOwn;
     this.plot.replaceChildren(
       plotOfModels(this.choice, groups, this.title, this.view, this.tryMinimum),
     );

@@ -63,7 +63,7 @@ export const modelPage = (main, site, board, route) => {
     overview,
     h("h2", {}, "Bias by concept"),
     biasProfile(board, row),
-    h("h2", {}, "Usefulness by family of tasks"),
+    h("h2", {}, "Usefulness by task"),
     usefulnessProfile(board, row),
     h("h2", {}, "With mitigators"),
     ...modelEffects(board, route, rows),
