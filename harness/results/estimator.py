@@ -55,6 +55,8 @@ CLEAR_GAP = 2.0
 """Least sum of the gaps of the reference encoder in a method, over its standard error."""
 FEWEST = 5
 """Fewest units for an interval."""
+UNKNOWN = 32
+"""Units of a cell that does not say how each changes it: only its error is known."""
 WIDEST = 0.5
 """Largest half-width of the interval of a ranked row."""
 LEAST_DRAWN = 0.5
@@ -200,7 +202,7 @@ def _entries(cells: pl.DataFrame) -> pl.DataFrame:
     """Return the deviations of cells, a line each: `place`, `unit`, `gap` and `yardstick`.
 
     Units of one name are the same unit in all tasks, but groups of units: those of a yardstick are
-    its own, and others are of one method. A cell without deviations is a unit of its own.
+    its own, and others are of one method. A cell without deviations has `UNKNOWN` units of its own.
     """
     text, name = pl.col("deviations"), pl.col("name")
     known = (
@@ -221,14 +223,23 @@ def _entries(cells: pl.DataFrame) -> pl.DataFrame:
         )
     )
     columns = ["place", "name", "gap", "yardstick"]
-    alone = cells.filter(text.is_null())
+    alone = (
+        cells.filter(text.is_null())
+        .with_columns(k=pl.int_ranges(UNKNOWN), of=_measured_once())
+        .explode("k")
+    )
     own = []
     for name_of, gap, yardstick in (("task", 1.0, 0.0), ("of", 0.0, 1.0)):
-        names = pl.concat_str(pl.lit(name_of), "row", name_of, separator=", ")
+        names = pl.concat_str(pl.lit(name_of), "row", name_of, "k", separator=", ")
         own.append(alone.select("place", name=names, gap=pl.lit(gap), yardstick=pl.lit(yardstick)))
     every = pl.concat([known.select(columns), *(part.select(columns) for part in own)])
     every = every.drop_nulls("name")  # cells without a yardstick
     return every.with_columns(unit=pl.col("name").rank("dense").cast(pl.Int64) - 1)
+
+
+def _measured_once() -> pl.Expr:
+    """Return the yardstick: that of several tasks is one, and its errors add up as they are."""
+    return pl.when(pl.col("of") == ITEMS).then("task").otherwise("of")
 
 
 def _scaled(
@@ -290,8 +301,7 @@ def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
     by = ["key", "method"]
     cells = cells.with_columns(
         group=pl.struct(by).rank("dense").cast(pl.Int64) - 1,
-        # Several tasks have one and the same yardstick: its errors add up as they are.
-        measured_once=pl.when(pl.col("of") == ITEMS).then("task").otherwise("of"),
+        measured_once=_measured_once(),
     )
     errors = (
         cells.group_by("group", "measured_once")
