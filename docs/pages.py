@@ -293,6 +293,15 @@ def gaming(model: str) -> str:
     return table_of(model)
 
 
+def marked(model: str) -> str:
+    """Return the table of yardsticks that are marked as uneven, by what is boosted."""
+    sys.path.insert(0, str(ROOT))
+    from tests import gaming as changes
+
+    frame = changes.marked(changes.Bench.of(model))
+    return formats.markdown_grid(frame.columns, [[f"{n:g}" for n in row] for row in frame.rows()])
+
+
 def speed() -> str:
     """Return the kept figures of the benchmarks; those that are older than their code are marked.
 
@@ -329,6 +338,7 @@ def speed() -> str:
 TABLES: dict[str, Callable[..., str]] = {
     "families": families,
     "gaming": gaming,
+    "marked": marked,
     "methods": methods,
     "papers": papers,
     "reproduction": reproduction,

@@ -22,6 +22,7 @@ import polars as pl
 
 import harness
 from harness.arrays import unit_rows
+from harness.leaderboard.boards.board import uneven_of
 from harness.plugins.mitigators.nuisance import Nuisance
 from harness.plugins.validity import checks
 from harness.results import estimator, ratios
@@ -461,6 +462,50 @@ def table_of(model: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def marked(bench: Bench) -> pl.DataFrame:
+    """Return how many yardsticks the warning of uneven ones marks, by what is boosted and how far.
+
+    Boosts are of all contrasts alike, of every second one, and of the largest one alone.
+    """
+    yardsticks: dict[str, dict[str, float]] = {}
+    usual: dict[str, Mapping[str, float]] = {}
+    for task in bench.tasks:
+        own = task.yardstick
+        if own is None or own.name in yardsticks:
+            continue
+        found = {
+            scenario.name: gaps_of(
+                own, scenario, lambda i: np.array([bench.vectors[text] for text in i.texts])
+            )
+            for scenario in own.scenarios
+        }
+        yardsticks[own.name] = {name: of.gap.value for name, of in found.items() if of is not None}
+        held = own.references.get(bench.kind)
+        usual[own.name] = {} if held is None else held.contrasts
+    lines = []
+    for share in (0.0, 0.1, 0.2, 0.4, 1.0):
+        counts = {"boost": share, "yardsticks": len(yardsticks)}
+        for what, is_boosted in BOOSTED.items():
+            boosted = {
+                of: {
+                    name: gap * (1 + share * is_boosted(place))
+                    for place, (name, gap) in enumerate(sorted(own.items(), key=lambda i: -i[1]))
+                }
+                for of, own in yardsticks.items()
+            }
+            counts[what] = sum(bool(uneven_of(of, own, usual[of])) for of, own in boosted.items())
+        lines.append(counts)
+    return pl.DataFrame(lines)
+
+
+BOOSTED: Mapping[str, Callable[[int], bool]] = {
+    "all alike": lambda place: True,
+    "every second": lambda place: place % 2 == 0,
+    "the largest": lambda place: place == 0,
+}
+"""Which contrasts are boosted, by their place from the largest."""
+
+
 def main() -> None:
     """Print the table of a model."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -468,6 +513,8 @@ def main() -> None:
     bench = Bench.of(parser.parse_args().model)
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=200, float_precision=3):
         print(judged(bench))
+        print("yardsticks that are marked as uneven, by the boosted contrasts")
+        print(marked(bench))
 
 
 if __name__ == "__main__":

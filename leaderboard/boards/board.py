@@ -232,21 +232,10 @@ def uneven(grid: pl.DataFrame, references: References) -> pl.DataFrame:
     lines = lines.unique(["row", "of"], keep="first", maintain_order=True)
     reasons: dict[str, str] = {}
     for row, of, text in lines.iter_rows():
-        own = json.loads(text)
-        if len(own) < FEWEST_CONTRASTS or row in reasons:
-            continue
-        values = np.array(list(own.values()))
-        largest = max(own, key=own.__getitem__)
-        if own[largest] > MOST_OF_ONE * values.sum():
-            share = round(100 * own[largest] / values.sum())
-            reasons[row] = f"'{largest}' gives {share} % of {of}"
         held = references.get(str(of))
-        if held is None or set(held.contrasts) != set(own):
-            continue
-        usual = np.array(list(held.contrasts.values()))
-        spread = (values.std() / values.mean()) / (usual.std() / usual.mean())
-        if spread > MOST_SPREAD:
-            reasons[row] = f"contrasts of {of} spread {spread:.1f} times as much as is usual"
+        reason = uneven_of(of, json.loads(text), {} if held is None else held.contrasts)
+        if reason and row not in reasons:
+            reasons[row] = reason
     return pl.DataFrame(
         {"row": list(reasons), "uneven": list(reasons.values())},
         schema={"row": lines.schema["row"], "uneven": pl.String()},
@@ -255,6 +244,33 @@ def uneven(grid: pl.DataFrame, references: References) -> pl.DataFrame:
 
 FEWEST_CONTRASTS = 8
 """Fewest contrasts of a yardstick that is judged by their shares."""
+
+
+def uneven_of(of: str, own: Mapping[str, float], usual: Mapping[str, float]) -> str:
+    """Return why a yardstick may have been boosted, by the gaps of its contrasts; empty if not.
+
+    Parameters
+    ----------
+    of
+        Its name.
+    own, usual
+        The gap of each contrast, and that of the reference encoder.
+    """
+    values = np.array(list(own.values()))
+    if len(own) < FEWEST_CONTRASTS:
+        return ""
+    largest = max(own, key=own.__getitem__)
+    if own[largest] > MOST_OF_ONE * values.sum():
+        return f"'{largest}' gives {round(100 * own[largest] / values.sum())} % of {of}"
+    if set(usual) != set(own):
+        return ""
+    others = np.array(list(usual.values()))
+    spread = (values.std() / values.mean()) / (others.std() / others.mean())
+    return (
+        f"contrasts of {of} spread {spread:.1f} times as much as is usual"
+        if spread > MOST_SPREAD
+        else ""
+    )
 
 
 # Benchmarks of a board: named sets of its tasks.
