@@ -55,7 +55,7 @@ CLEAR_GAP = 2.0
 """Least sum of the gaps of the reference encoder in a method, over its standard error."""
 FEWEST = 5
 """Fewest units for an interval."""
-UNKNOWN = 32
+UNKNOWN = 8
 """Units of a cell that does not say how each changes it: only its error is known."""
 WIDEST = 0.5
 """Largest half-width of the interval of a ranked row."""

@@ -36,7 +36,7 @@ export const comparePage = (main, site, board, route) => {
       "p",
       { class: "quiet" },
       "The ranks say what these tests tell apart. The difference of any two rows, with its interval, is made by ",
-      h("code", {}, "harness results compare A B"),
+      h("code", {}, "harness compare --recorded A B"),
       ".",
     ),
     h("h2", {}, "Bias by concept"),
