@@ -142,7 +142,8 @@ class Difference:
         if self.reason:
             parts[0] += f" ({self.reason})"
         if self.verdict != SAME and self.measures == "bias":
-            parts.append(f"other ways to ask: {self.other_ways}")
+            agree = f"{self.agree} of {self.methods} agree"
+            parts.append(f"other ways to ask: {agree if self.lacks else self.other_ways}")
         return f"{where}: {'; '.join(parts)}"
 
     def row(self) -> dict[str, Any]:
