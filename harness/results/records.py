@@ -248,7 +248,8 @@ class Records(Framed[Record]):
         Parameters
         ----------
         model, mitigator, task
-            Names or globs; by default all. A mitigator is named by its label.
+            Names or globs; by default all. A mitigator is named by its label. A model stands for
+            its runs under other prompts, too.
         scenario
             Scenarios, names or globs; by default the primary one of each task.
         metric
@@ -449,7 +450,11 @@ def _matching(frame: pl.DataFrame, name: str, patterns: Iterable[str]) -> pl.Dat
         if not matches:
             raise UnknownName(f"{name} in these records", pattern, known)
         values |= matches
-    return frame.filter(pl.col(name).is_in(sorted(values)))
+    is_own = pl.col(name).is_in(sorted(values))
+    # What other prompts of a model change is part of its interval.
+    return frame.filter(
+        is_own | pl.col("base").is_in(sorted(values)) if name == "model" else is_own
+    )
 
 
 # One name for each model of many records, and one label for each mitigator.
@@ -659,6 +664,7 @@ def set_aside(records: Records) -> tuple[Records, str]:
 
 _NAMED: dict[str, Column] = {
     "model": "model.name",
+    "base": "model.base",
     "mitigator": "mitigator.label",
     "task": "task.name",
     **{name: name for name in ("scenario", "metric", "score", "primary")},

@@ -397,11 +397,16 @@ class Verdict:
         return Report(f"{model} beside {base}", parts)
 
     def sentences(self) -> list[str]:
-        """Return the overall verdict on bias and usefulness, a sentence each."""
+        """Return the verdict on bias and usefulness, overall and where a concept is clear."""
         sentences = []
         for measures, of in ((name, self.overall(name)) for name in MEASURES):
             found = "no task counts in both" if of is None else of.sentence()
             sentences.append(f"{measures}: {found}")
+        sentences += [
+            f"bias, {d.name}: {d.sentence()}"
+            for d in self._of("bias")
+            if d.name != OVERALL and d.verdict in (MORE, LESS)
+        ]
         if self.meaning is not None:
             before, after = self.meaning
             sentences.append(
