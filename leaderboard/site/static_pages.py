@@ -593,7 +593,8 @@ def _mitigator(name: str, part: MitigatorOnBoard) -> _Drawn:
 
 def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
     ranks = Table(
-        f"{_first(len(part.ranks), part.models, 'ranked model')}, on the tasks of this benchmark. "
+        f"{_first(len(part.ranks), part.models, 'model')} with a rank by bias or by usefulness, on "
+        "the tasks of this benchmark. "
         f"Bias: {_unit(part.reference)}. Usefulness: 1 is the best possible. 'could be': the ranks "
         "between which the model is with 95 % confidence.",
         (
