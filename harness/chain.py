@@ -241,10 +241,15 @@ class Chain(Mitigator):
         are unfitted copies, to be fitted on texts as they are written. A chain that rewrites
         nothing is returned itself.
         """
-        if not self.rewrites:
-            return self
+        return self._refitting(rewriting=False) if self.rewrites else self
+
+    def refitting(self) -> Chain:
+        """Return the chain with unfitted copies of the stages that learn from vectors."""
+        return self._refitting(rewriting=self.rewriting)
+
+    def _refitting(self, *, rewriting: bool) -> Chain:
         stages = [stage if stage.rewrites else clone(stage) for stage in self.mitigators]
-        chain = Chain(stages, rewriting=False)
+        chain = Chain(stages, rewriting=rewriting)
         chain._rewriters_fitted = self._rewriters_fitted
         return chain
 

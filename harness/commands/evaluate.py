@@ -334,7 +334,6 @@ def show_report(
         Whether the tables show confidence intervals instead of changes.
     """
     from harness.results import formats, tables
-    from harness.results.record import LEAK
     from harness.results.records import outcomes, reasons
 
     if not quiet:
@@ -354,8 +353,6 @@ def show_report(
         if records.reused:
             n_scores = output.counted(records.reused, "score")
             echo(f"{n_scores} from earlier records (--overwrite computes them again)")
-        if any(record.is_leak for record in primary):
-            echo(f"a score in place of {LEAK}: a task whose words the mitigator was not fitted on")
         if line := _next(records, results):
             echo(f"next: {line}")
         explain((e for e in records.skipped if e.task not in records.missed), verbose=verbose)

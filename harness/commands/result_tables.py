@@ -12,7 +12,7 @@ from harness.commands import output
 from harness.printing import echo
 from harness.results import formats, tables
 from harness.results.formats import Report, Sentences, Table
-from harness.results.record import LEAK, LEAK_MEANS, STARS
+from harness.results.record import STARS
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison, Pair
@@ -275,8 +275,6 @@ def _legend(comparison: Comparison) -> list[str]:
         for pair in comparison.pairs
     ):
         lines.append(STARS)
-    if any(pair.is_leak for pair in comparison.pairs):
-        lines.append(f"{LEAK} {LEAK_MEANS}")
     if n := comparison.several_seeds:
         lines.append(tables.seeds_line(n, "counts, not their mean"))
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, output
+from harness.names import NONE
 from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.embedder import Kind
     from harness.registry.registry import Registry
     from harness.results.record import Record
-    from harness.results.records import Records
     from harness.run.words import Reading, WordSets
 
 PAIRED = ("ripa", "direct-bias")
@@ -27,7 +28,7 @@ SIGNED = {"weat": 1, "association-test": 1, "ripa": 1, "rnd": -1}
 COLUMNS = ("interval", "p", "floor", "yardstick")
 """Columns that are left out where no score has them."""
 LISTED = 8
-"""Number of leaked words that are named."""
+"""Number of words left out that are named."""
 
 
 @click.command("words")
@@ -211,11 +212,12 @@ def _write(
         echo(f"wrote {file}, for {'word embeddings' if kind == 'word' else 'text encoders'}")
 
 
-def show(records: Records, own: WordSets) -> None:
+def show(records: Sequence[Record], own: WordSets) -> None:
     """Print the scores in one table, and what its marks mean."""
-    from harness.names import NONE
     from harness.results import formats
 
+    if any(record.mitigator.name != NONE for record in records):
+        records = [record.judged() for record in records]
     lines = [_line(record, own) for record in records if record.value is not None]
     empty = {key for key in COLUMNS if all(line[key] in (None, "") for line in lines)}
     lines = [{k: v for k, v in line.items() if k not in empty} for line in lines]
@@ -230,11 +232,12 @@ def show(records: Records, own: WordSets) -> None:
     output.report(formats.Report("", [table, legend] if lines else [legend]))
 
 
-def _legend(records: Records, own: WordSets) -> list[str]:
+def _legend(records: Sequence[Record], own: WordSets) -> list[str]:
     """Return the meaning of the columns and marks, a line each."""
     from harness.errors import listed
+    from harness.results import tables
     from harness.results.ratios import CLEAR
-    from harness.results.record import LEAK, LEAK_MEANS, STARS
+    from harness.results.record import STARS
     from harness.results.tables import ONE_SIDED, REVERSED, VOID
 
     lines = [_roles(own)]
@@ -263,13 +266,11 @@ def _legend(records: Records, own: WordSets) -> list[str]:
         lines.append(f"yardstick: none, since that of the model is not clear (t below {CLEAR:g})")
     if paired := [m for m in PAIRED if any(record.metric == m for record in records)]:
         lines.append(f"{' and '.join(paired)}: word i of both target sets is read as a pair")
-    if any(record.is_leak for record in records):
-        leaks = dict.fromkeys(word for record in records for word in record.overlap)
-        lines.append(f"{LEAK} {LEAK_MEANS}: {listed(leaks, LISTED)}")
-        lines.append(
-            "a value that counts: leave these words out of the sets, or fit on another concept "
-            "(--concept)"
-        )
+    if judged := [r for r in records if r.unseen and r.mitigator.name != NONE]:
+        kinds: Counter[str] = Counter(record.unseen.kind for record in judged if record.unseen)
+        (line,) = tables.judged_lines({"mitigated": kinds})
+        withheld = listed(dict.fromkeys(w for r in judged for w in r.withheld), LISTED)
+        lines.append(line + (f"; left out: {withheld}" if withheld else ""))
     rows = {(record.model.name, record.mitigator.label) for record in records}
     void: dict[str, dict[str, dict[tuple[str, str], None]]] = {}  # by reason and metric, the rows
     for record in records:
@@ -294,7 +295,7 @@ def _is_reversed(record: Record, own: WordSets) -> bool:
     """Return whether the first attributes go with the second of two targets."""
     from harness.results.tables import DIGITS
 
-    if record.value is None or record.is_leak or isinstance(record.ideal, str):
+    if record.value is None or isinstance(record.ideal, str):
         return False
     side = SIGNED.get(record.metric, 0) if len(own.targets) == 2 else 0
     return side * round(record.value - record.ideal, DIGITS) < 0

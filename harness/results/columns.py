@@ -33,10 +33,10 @@ from pydantic import BaseModel
 from harness.metrics import ROUNDING
 from harness.results.record import (
     CONTROL,
-    LEAKS,
     NO_REFERENCE,
     NO_SCALE,
     NO_YARDSTICK,
+    NOT_STATED,
     OUTSIDE,
     OWN,
     UNRANKED,
@@ -45,9 +45,9 @@ from harness.results.record import (
     IntervalPart,
     RatioPart,
     Record,
+    UnseenPart,
     family_of,
     fields_by_part,
-    is_leak,
 )
 
 TEXT = pl.Categorical()
@@ -59,10 +59,21 @@ Column: TypeAlias = str | tuple[str, Callable[[Any], Any], Any]
 _FLAT: dict[str, type[BaseModel]] = {
     "interval": IntervalPart,
     "floor": FloorPart,
+    "unseen": UnseenPart,
+    "unseen_interval": IntervalPart,
+    "unseen_floor": FloorPart,
     "ratio": RatioPart,
 }
 """Parts with a column for each field. Each has the field that tells it from no part."""
-_ALWAYS = {"interval": "level", "floor": "mean", "ratio": "gap"}
+_ALWAYS = {
+    "interval": "level", "floor": "mean", "ratio": "gap",
+    "unseen": "kind", "unseen_interval": "level", "unseen_floor": "mean",
+}  # fmt: skip
+_JUDGED = (
+    *("value", "reason", "p_value", "n"),
+    *(f"{part}.{key}" for part in ("interval", "floor") for key in _FLAT[part].model_fields),
+)
+"""Columns of which a judged record has those of its score on unseen words."""
 _CONSTANT: dict[str, Any] = {"schema_version": 1, "check": ""}
 """Fields that are equal in all records."""
 _TYPES = {str: TEXT, float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}
@@ -195,6 +206,19 @@ class Columns(Sequence[Record]):
         numbers = (kept.then(pl.col(name)).alias(name) for name in ("value", "p_value", *parts))
         reason = kept.then(pl.col("reason")).otherwise(pl.lit(reasons).cast(TEXT))
         return Columns(self.frame.with_columns(*numbers, reason=reason), self.shared)
+
+    def judged(self) -> Columns:
+        """Return the records with the scores that are judged, as `Record.judged` does.
+
+        Marks in `details` stay; `unseen.reversed` and `unseen.undone` have those that count.
+        """
+        is_judged = pl.col("unseen.kind").is_not_null()
+        judged = (
+            pl.when(is_judged).then(f"unseen_{name}" if "." in name else f"unseen.{name}")
+            .otherwise(name).alias(name)
+            for name in _JUDGED
+        )  # fmt: skip
+        return Columns(self.frame.with_columns(*judged), self.shared)
 
     def places_by_model(self) -> dict[tuple[str, str], pl.Series]:
         """Return where the records of each model are, by its name and fingerprint."""
@@ -490,24 +514,25 @@ def _by_combination(function: Callable[..., str], lines: pl.DataFrame) -> pl.Ser
 
 
 def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add `leak`, `distance`, `above_floor` and `left_out` of each record, as `Record` has them.
+    """Add `distance`, `above_floor` and `left_out` of each record, as `Record` has them.
 
     Parameters
     ----------
     frame
-        With the columns `measures`, `unranked`, `overlap` (the number of texts), `floor`, `unit`
-        `gap` and `reference_gap`, too.
+        With the columns `measures`, `unranked`, `unseen` (how it is judged), `unseen_value`,
+        `floor`, `unit`, `gap` and `reference_gap`, too.
     """
-    measures, has_value = pl.col("measures"), pl.col("value").is_not_null()
+    measures = pl.col("measures")
+    judged = pl.when(pl.col("unseen").is_null()).then("value").otherwise("unseen_value")
     unit = pl.coalesce("unit", "greatest")
     above = pl.when(unit > 0).then((pl.col("loss") - pl.col("floor").fill_null(0.0)) / unit)
     reason = (
         pl.when(measures == "control")
         .then(pl.lit(CONTROL))
-        .when(~has_value)
+        .when(judged.is_null())
         .then(pl.lit(VOID))
-        .when("leak")
-        .then(pl.lit(LEAKS))
+        .when(pl.col("unseen") == "fit not stated")
+        .then(pl.lit(NOT_STATED))
         .when(pl.col("unranked").fill_null("") != "")
         .then(pl.lit(UNRANKED))
         .when(~is_within(pl.col("low_bound"), pl.col("high_bound")))
@@ -520,9 +545,7 @@ def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(NO_SCALE))
     )
     return (
-        frame.with_columns(
-            loss=loss(), greatest=greatest_loss(), leak=is_leak(measures, pl.col("overlap") > 0)
-        )
+        frame.with_columns(loss=loss(), greatest=greatest_loss())
         .with_columns(distance=(pl.col("loss") / pl.col("greatest")).clip(0.0, 1.0))
         .with_columns(
             above_floor=pl.when(measures == "usefulness").then("distance").otherwise(above)

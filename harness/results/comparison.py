@@ -20,7 +20,6 @@ from harness.names import NONE
 from harness.results import resampling
 from harness.results.ratios import MEANING
 from harness.results.record import (
-    LEAKS,
     IntervalPart,
     Record,
     finite,
@@ -75,11 +74,6 @@ class Pair:
         """The value of `b` less that of `a`."""
         return self.value_b - self.value_a
 
-    @property
-    def is_leak(self) -> bool:
-        """Whether the mitigator of one of the two was fitted on texts of the task."""
-        return self.a.is_leak or self.b.is_leak
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -128,8 +122,7 @@ class Comparison:
                 "difference": pair.difference,
                 "low": pair.interval.low if pair.interval else None,
                 "high": pair.interval.high if pair.interval else None,
-                "leak_a": pair.a.is_leak,
-                "leak_b": pair.b.is_leak,
+                "unseen": pair.b.unseen.kind if pair.b.unseen else None,
                 "left_out": pair.a.left_out or pair.b.left_out,
             }
             for pair in self.pairs
@@ -171,7 +164,7 @@ def compare(
     UsageError
         If a side has records of several models or mitigators.
     """
-    a, b = list(a), list(b)
+    a, b = ([record.judged() for record in side] for side in (a, b))
     left, right = _by_key(a), _by_key(b)
     folders = (folder, folder_b or folder)
     pairs: list[Pair] = []
@@ -243,7 +236,11 @@ def judge(
     of_bias = cells.filter(measures="bias")
     tasks = of_bias.select("task", "concept").unique().iter_rows()
     concepts = {concept for task, concept in tasks if task not in out}
-    leaks = set(of_bias.filter(left_out=LEAKS)["concept"]) - concepts
+    void = {
+        record.category: record.unseen.reason or ""
+        for record in every
+        if record.primary and record.unseen is not None and record.unseen.kind == "void"
+    }
     meaning = found.of(measures=MEANING)
     spreads = {(m.task, m.text): m for m in moved}.values()
     return Verdict(
@@ -251,7 +248,7 @@ def judge(
         left_out=left_out,
         moved=tuple(sorted(spreads, key=lambda m: -abs(m.spreads))[:MOVED]),
         without_line=tuple(sorted(concepts - shown)) if OVERALL in shown else (),
-        leaks=tuple(sorted(leaks)),
+        not_judged={concept: void[concept] for concept in sorted(set(void) - concepts)},
         names=names,
         seeds=len(models),
         meaning=(meaning["base"], meaning["model"]) if meaning else None,

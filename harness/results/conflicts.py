@@ -17,11 +17,11 @@ TOLERANCE = 1e-4
 _P_TOLERANCE = 0.005
 NUMBERS = ("value", "floor", "unit", "gap", "yardstick")
 """Numbers that rank; intervals do not."""
-_EXACT = ("asked", "found", "reversed", "undone", "leaks")
+_EXACT = ("asked", "found", "reversed", "undone")
 _ROUNDED = (*NUMBERS, "p_value", "reversed")
-_ROUNDING = pl.col("leaks") & ~pl.col("primary")
-"""Leaks, whose numbers are not compared. On the texts that a mitigator was fitted on, only rounding
-errors may remain, and their correlation differs between machines. No board shows these scores."""
+_ROUNDING = pl.col("unseen").is_in(("held-out fit", "void")) & ~pl.col("primary")
+"""Scores whose numbers on all texts are not compared. On the texts that a mitigator was fitted on,
+only rounding errors may remain, and their correlation differs between machines."""
 COLUMNS: Mapping[str, Column] = {
     **{name: name for name in ("id", "created", "primary", "value", "unit", "p_value")},
     "floor": "floor.mean",
@@ -31,7 +31,7 @@ COLUMNS: Mapping[str, Column] = {
     **{name: f"coverage.{name}" for name in ("asked", "found")},
     "reversed": ("details", lambda details: details.get("reversed") is True, pl.Boolean()),
     "undone": ("details", lambda details: details.get("undone") is not None, pl.Boolean()),
-    "leaks": ("overlap", bool, pl.Boolean()),  # the mitigator was fitted on texts of the task
+    "unseen": "unseen.kind",
 }
 """The columns that are compared, as of `Columns.flat`."""
 

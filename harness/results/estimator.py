@@ -30,7 +30,7 @@ import polars as pl
 from harness.metrics import t_quantile
 from harness.names import NONE
 from harness.results.ratios import CLEAR, ITEMS, LEVEL, MEANING, NORMAL
-from harness.results.record import LEAKS, VOID, Record, greatest_loss
+from harness.results.record import VOID, Record, greatest_loss
 from harness.results.verdict import (
     FEWEST_SEEDS,
     LESS,
@@ -877,9 +877,7 @@ def _in_both(cells: pl.DataFrame, pairs: Sequence[Pair]) -> tuple[pl.DataFrame, 
         for column in ("digest", "left_out")
     )
     reason = (
-        pl.when(pl.any_horizontal(why == LEAKS for why in left_out))
-        .then(pl.lit(LEAKS))
-        .when(pl.any_horizontal(why.is_not_null() for why in left_out))
+        pl.when(pl.any_horizontal(why.is_not_null() for why in left_out))
         .then(pl.coalesce(left_out))
         .when(pl.any_horizontal(digest.is_null() for digest in digests))
         .then(pl.lit(NOT_IN_BOTH))

@@ -18,7 +18,6 @@ from typing import (
     Any,
     Literal,
     Self,
-    overload,
 )
 
 from pydantic import (
@@ -40,7 +39,7 @@ from harness.errors import DiskError, InvalidFile, UsageError
 from harness.metrics import Bounds, Ideal, is_within
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 # The check of a line.
 #
@@ -313,6 +312,30 @@ class IntervalPart(Part):
         return self
 
 
+Judging = Literal["unseen texts", "held-out fit", "void", "fit not stated"]
+"""How a score of bias is judged; `harness.run.unseen` has the rule."""
+
+
+class UnseenPart(Part):
+    """A score on words that the mitigator never saw; without one, on the same texts."""
+
+    kind: Judging
+    """On unseen texts, by a fit without the task's words, or not at all; or the mitigator does not
+    state what it was fitted on."""
+    value: Finite | None
+    """The number."""
+    reason: str | None = None
+    """Why there is no number."""
+    p_value: Probability | None = None
+    """Probability under the null hypothesis of a value at least as extreme."""
+    n: Count | None = None
+    """Number of items that it is computed from."""
+    reversed: bool | None = None
+    """Whether the association points the other way, where the metric says it."""
+    undone: str | None = None
+    """Why the mitigated vectors have no difference to measure."""
+
+
 class Frequency(Part):
     """How frequent the words of a score are, by their places in the model's vocabulary."""
 
@@ -539,11 +562,8 @@ def above_floor(
 # Which scores do not count in means over tasks, and why.
 
 
-LEAK = "†"
-"""Marks a leak."""
-LEAK_MEANS = "leak: the mitigator was fitted on texts of the task, so the value does not count"
-LEAKS = f"leak ({LEAK})"
 CONTROL, VOID, UNRANKED = "control", "void", "not ranked"
+NOT_STATED = "its mitigator does not state its fit"
 OUTSIDE, NO_SCALE = "outside its bounds", "without bounds"
 NO_YARDSTICK = "without a gap over a yardstick"
 NO_REFERENCE = "without a value of the reference encoder"
@@ -562,24 +582,6 @@ def family_of(measures: str, category: str, method: str) -> str:
         Its family of methods, or the metric of a task that states none.
     """
     return method if measures == "bias" else f"{category}/{method}"
-
-
-@overload
-def is_leak(measures: str, overlaps: bool) -> bool: ...
-@overload
-def is_leak(measures: pl.Expr, overlaps: pl.Expr) -> pl.Expr: ...
-def is_leak(measures: str | pl.Expr, overlaps: bool | pl.Expr) -> bool | pl.Expr:
-    """Return whether a score is a leak: its mitigator was fitted on texts that it judges.
-
-    Parameters
-    ----------
-    measures
-        What the task measures: of one record, or the column of many.
-    overlaps
-        Whether the mitigator was fitted on texts of the task.
-    """
-    leak: bool | pl.Expr = (measures == "bias") & overlaps
-    return leak
 
 
 SCHEMA = 1
@@ -630,9 +632,15 @@ class Record(Line):
     """The score by chance; null if its metric has no such value."""
     unit: Finite | None = None
     """What counts as 1 on a board; null for the greatest distance within the bounds."""
+    unseen: UnseenPart | None = None
+    """The score on words that the mitigator never saw; null unless the task measures bias."""
+    unseen_interval: IntervalPart | None = None
+    """Confidence interval of that score."""
+    unseen_floor: FloorPart | None = None
+    """That score by chance."""
     ratio: RatioPart | None = None
-    """The gap over that of the yardstick; null for a score that does not stand for its task, and
-    for one without a yardstick."""
+    """On unseen words the gap over that of the yardstick; null for a score that does not stand for
+    its task, and for one without a yardstick."""
     contrasts: dict[str, Finite] = Field(default_factory=dict)
     """The gap of each contrast of the yardstick, by scenario."""
     deviations: dict[str, tuple[Finite, Finite]] = Field(default_factory=dict)
@@ -650,8 +658,9 @@ class Record(Line):
     """Path of the file with what each item contributes, relative to the results folder; null
     unless `--samples` asked for it."""
     coverage: Coverage
-    overlap: tuple[str, ...] = ()
-    """The task's texts that the mitigator was fitted on, and words that its texts are made from."""
+    withheld: tuple[str, ...] = ()
+    """What the judged score leaves out: units of the task, or words of the concept from the fit.
+    Of a void score the words of the task that the mitigator was fitted on."""
     word_overlap: tuple[WordOverlap, ...] = ()
     """How many texts of each input hold words that the mitigator was fitted on; empty if it was
     fitted on nothing, and in records of versions that did not count words."""
@@ -697,28 +706,38 @@ class Record(Line):
         """Return the family of the score, as of `family_of`."""
         return family_of(self.task.measures, self.category, self.task.family or self.metric)
 
-    @property
-    def is_leak(self) -> bool:
-        """Return whether the mitigator was fitted on texts of the task, if it measures bias.
+    def judged(self) -> Record:
+        """Return the record with the score that is judged, on words that the mitigator never saw.
 
-        These are whole texts, and words that texts are made from by templates. Words of the fit
-        inside sentences are counted in `word_overlap`, and are no leak: a fit without the words of
-        a task lowers its bias nearly as much.
+        Tables show it wherever the score of a mitigator stands beside that of `none`.
         """
-        return is_leak(self.task.measures, bool(self.overlap))
+        unseen = self.unseen
+        if unseen is None:
+            return self
+        marks = {"reversed": unseen.reversed, "undone": unseen.undone}
+        details = {k: v for k, v in self.details.items() if k not in marks}
+        numbers = {name: getattr(unseen, name) for name in ("value", "reason", "p_value", "n")}
+        update = {
+            **numbers,
+            "interval": self.unseen_interval,
+            "floor": self.unseen_floor,
+            "details": details | {k: v for k, v in marks.items() if v is not None},
+        }
+        return self.model_copy(update=update)
 
     @property
     def left_out(self) -> str | None:
-        """Return why the score does not count in means over tasks; None if it does."""
+        """Return why the judged score does not count in means over tasks; None if it does."""
         if self.task.measures == "control":
             return CONTROL
-        if self.value is None:
+        value = self.value if self.unseen is None else self.unseen.value
+        if value is None:
             return VOID
-        if self.is_leak:
-            return LEAKS
+        if self.unseen is not None and self.unseen.kind == "fit not stated":
+            return NOT_STATED
         if self.task.unranked:
             return UNRANKED
-        if not is_within(self.value, self.bounds):
+        if not is_within(value, self.bounds):
             return OUTSIDE
         if self.task.measures == "bias":
             if self.ratio is None:
@@ -803,7 +822,7 @@ def identity(
 OWN = ("schema_version", "value", "p_value", "seconds")
 """First fields of the parts of a record that differ in each record."""
 SHARED = (
-    *("model", "mitigator", "task", "ideal", "contrasts", "n", "coverage", "overlap"),
+    *("model", "mitigator", "task", "ideal", "contrasts", "n", "coverage", "withheld"),
     "environment",
 )
 """First fields of the parts that many records share."""

@@ -176,8 +176,9 @@ class Records(Framed[Record]):
         "yardstick_of": str,
         "power": int,
         **dict.fromkeys(_OF_REFERENCE, float),
-        "leak": bool,
-        "overlap": int,
+        "unseen": str,
+        **dict.fromkeys(("unseen_value", "unseen_low", "unseen_high"), float),
+        "withheld": int,
         "left_out": str,
         **dict.fromkeys(("n", "clusters", "asked", "found", "seed", "limit"), int),
         **dict.fromkeys(("harness", "id"), str),
@@ -321,8 +322,9 @@ class Records(Framed[Record]):
         bounds, and `above_floor` that above what chance shows, in `unit`s.
 
         `ratio` is the `gap` over the `yardstick`, which counts in means over tasks, and `t`
-        the yardstick over its error; `left_out` says why a score does not count. `leak` says
-        whether the mitigator was fitted on texts of a bias task, and `overlap` on how many.
+        the yardstick over its error; `left_out` says why a score does not count. `value` is on all
+        texts; `unseen_value` is the score that is judged, on words that the mitigator never saw,
+        `unseen` says how, and `withheld` how many words that leaves out.
 
         `means` has the means of these rows: `harness.results.estimator` makes them of the gaps, the
         yardsticks, their errors and those of the reference encoder, by `family`.
@@ -339,7 +341,7 @@ class Records(Framed[Record]):
         schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
         row: dict[str, Column] = {
             **_ROW,
-            "overlap": ("overlap", len, pl.Int64()),
+            "withheld": ("withheld", len, pl.Int64()),
             "low_bound": ("bounds", itemgetter(0), pl.Float64()),
             "high_bound": ("bounds", itemgetter(1), pl.Float64()),
         }

@@ -25,9 +25,6 @@ from harness.results.formats import (
 )
 from harness.results.ratios import LEVEL
 from harness.results.record import (
-    LEAK,
-    LEAK_MEANS,
-    LEAKS,
     STARS,
     IntervalPart,
     Record,
@@ -88,15 +85,14 @@ class Cell:
     value
         The number; None if the score is void.
     stars
-        Stars of its p-value; empty where it has none, for a leak, and for usefulness, whose
+        Stars of its p-value; empty where it has none, and for usefulness, whose
         p-values only say that a correlation differs from 0.
     is_reversed
         Whether the association points the other way: against the direction that a one-sided
         p-value tests; or significantly against the expected one, where the metric says it
-        (`details.reversed`); or else against the association of the unmitigated model. A leak never
-        is.
+        (`details.reversed`); or else against the association of the unmitigated model.
     mark
-        `LEAK` or `OLD` for a score that is compared with no other.
+        `OLD` for a score that is compared with no other.
     is_best
         Whether no other value of the row is as near to the ideal, above its floor.
     change
@@ -223,6 +219,8 @@ class Section:
         Label of the model that this one is under another neutral instruction; empty for any other.
     controls
         The columns of controls, which mitigate nothing and are never the best of a row.
+    judged
+        How many scores of each mitigated column are judged in each way.
     """
 
     model: str
@@ -239,6 +237,7 @@ class Section:
     limit: int | None = None
     base: str = ""
     controls: tuple[str, ...] = ()
+    judged: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -300,7 +299,7 @@ def sections(
         )
         for (name, fingerprint), places in models.items()
         for prompt_error in [estimator.prompt_error(columns, fingerprint)]
-        for of_model in [list(columns.at(places))]  # the records of one model at a time
+        for of_model in [_as_shown(columns.at(places))]  # the records of one model at a time
         for measures in MEASURES
         if (chosen := [record for record in of_model if record.task.measures == measures])
     ]
@@ -314,6 +313,13 @@ def sections(
         else section
         for section in found
     ]
+
+
+def _as_shown(records: Iterable[Record]) -> list[Record]:
+    """Return the records of a model: beside a mitigated score each is on unseen words."""
+    of_model = list(records)
+    is_mitigated = any(record.mitigator.name != names.NONE for record in of_model)
+    return [record.judged() for record in of_model] if is_mitigated else of_model
 
 
 def _with_spreads(section: Section, variants: Iterable[Section]) -> Section:
@@ -404,10 +410,17 @@ def _section(
         limit=max((record.limit for record in records if record.limit is not None), default=None),
         base=records[-1].model.base,
         controls=tuple(dict.fromkeys(r.mitigator.label for r in records if r.mitigator.control)),
+        judged={name: _ways(lines.values(), name) for name in columns if name != names.NONE},
     )
     if measures == "control":
         return section
     return _with_means(section, list(lines.values()), is_old, prompt_error)
+
+
+def _ways(lines: Iterable[Mapping[str, Record]], column: str) -> Counter[str]:
+    """Return how many scores of a column are judged in each way."""
+    parts = (line[column].unseen for line in lines if column in line)
+    return Counter(part.kind for part in parts if part is not None)
 
 
 def _key(record: Record) -> Key:
@@ -464,7 +477,7 @@ def _row(
         compared = {
             column: record
             for column, record in line.items()
-            if record.value is not None and not record.is_leak and not is_old(record)
+            if record.value is not None and not is_old(record)
             if not record.mitigator.control
         }
         cells = _with_best(cells, columns, _losses(compared))
@@ -498,16 +511,15 @@ def cell_of(record: Record, base: Record | None = None, *, is_old: bool = False)
     is_old
         Whether it is of another version of its task.
     """
-    mark = OLD if is_old else LEAK if record.is_leak else ""
+    mark = OLD if is_old else ""
     if record.value is None:
-        return Cell(None, mark=OLD if is_old else "", reason=record.reason or "no number")
+        return Cell(None, mark=mark, reason=record.reason or "no number")
     is_same = base is not None and base.task.digest == record.task.digest
     before = base.value if base is not None and base is not record and is_same else None
-    has_stars = record.task.measures != "usefulness" and not record.is_leak
     return Cell(
         value=record.value,
-        stars=stars(record.p_value) if has_stars else "",
-        is_reversed=not record.is_leak and _is_reversed(record, base),
+        stars="" if record.task.measures == "usefulness" else stars(record.p_value),
+        is_reversed=_is_reversed(record, base),
         mark=mark,
         change=None if before is None else record.value - before,
         interval=record.interval,
@@ -720,7 +732,8 @@ def report(
         if section.concepts and section.mean:
             changes.insert(0, section.concepts)
         void = _void_lines(section, verbose=verbose)
-        parts.append(Sentences("", [*changes, *void, *left_out]))
+        judged = judged_lines(section.judged)
+        parts.append(Sentences("", [*changes, *judged, *void, *left_out]))
     lines = legend(shown, intervals=intervals, best=best)
     if len(shown) < len(sections):
         lines.append("the tables of the other prompts are left out (--verbose shows them)")
@@ -754,8 +767,36 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
     return [*lines[:REASONS], f"{VOID}: {len(lines) - REASONS} more reasons; --verbose names them"]
 
 
+JUDGED = {
+    "unseen texts": "on texts that no fit has",
+    "held-out fit": "by a fit without the words of the task",
+    "void": "not judged",
+    "fit not stated": "by a fit that is not stated, so that it does not rank",
+}
+"""The ways in which a mitigator is judged."""
+
+
+def judged_lines(judged: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return how mitigators are judged on words that they never saw: a line for equal ones.
+
+    Parameters
+    ----------
+    judged
+        How many scores of each mitigator are judged in each way.
+    """
+    rows: dict[str, list[str]] = {}
+    for column, kinds in judged.items():
+        parts = [f"{kinds[kind]} {means}" for kind, means in JUDGED.items() if kinds.get(kind)]
+        if parts:
+            rows.setdefault(", ".join(parts), []).append(column)
+    return [
+        f"{', '.join(columns)}: judged on words that it never saw, as is none beside it: {parts}"
+        for parts, columns in rows.items()
+    ]
+
+
 def left_out_lines(means: Mapping[str, Counted], *, verbose: bool) -> list[str]:
-    """Return what the means of rows leave out: a line for equal leaks, and one for all else.
+    """Return what the means of rows leave out: a line for equal ones.
 
     Parameters
     ----------
@@ -764,27 +805,18 @@ def left_out_lines(means: Mapping[str, Counted], *, verbose: bool) -> list[str]:
     verbose
         Whether to name all tasks.
     """
-    leaks: dict[tuple[tuple[str, ...], int], list[str]] = {}
     others: dict[tuple[str, int], list[str]] = {}
     for row, of in means.items():
-        rest = dict(of.left_out)
-        if tasks := rest.pop(LEAKS, ()):
-            leaks.setdefault((tasks, of.of), []).append(row)
-        if rest:
+        if of.left_out:
             reasons = [
                 f"{len(tasks)} {reason} ({_listed(tasks, verbose=verbose)})"
-                for reason, tasks in rest.items()
+                for reason, tasks in of.left_out.items()
             ]
             others.setdefault((", ".join(reasons), of.of), []).append(row)
-    lines = []
-    for (tasks, n), rows in leaks.items():
-        verb, does = ("is a leak", "does") if len(tasks) == 1 else ("are leaks", "do")
-        lines.append(
-            f"{_prefix(rows)}{len(tasks)} of {_scores(n)} {verb} ({LEAK}) and {does} not count in "
-            f"the mean: {_listed(tasks, verbose=verbose)}"
-        )
-    for (reasons_, n), rows in others.items():
-        lines.append(f"{_prefix(rows)}not in the mean of {_scores(n)}: {reasons_}")
+    lines = [
+        f"{_prefix(rows)}not in the mean of {_scores(n)}: {reasons_}"
+        for (reasons_, n), rows in others.items()
+    ]
     for row, of in means.items():
         if of.unclear:
             lines.append(f"{_prefix([row])}no mean: {of.unclear}")
@@ -903,11 +935,8 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append(f"{REVERSED} reversed: the association points the other way")
     if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):
         lines.append(f"p-values of {', '.join(one_sided)} are one-sided: reversed has no star")
-    lines += [
-        f"{mark} {meaning}"
-        for mark, meaning in ((LEAK, LEAK_MEANS), (OLD, OLD_MEANS))
-        if any(cell.mark == mark for cell in cells)
-    ]
+    if any(cell.mark == OLD for cell in cells):
+        lines.append(f"{OLD} {OLD_MEANS}")
     if any(cell is None for section in sections for row in section.rows for cell in row.cells):
         lines.append(f"{NOTHING} not run")
     if any(section.limit is not None for section in sections):

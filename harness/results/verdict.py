@@ -212,8 +212,8 @@ class Verdict:
     without_line
         Concepts of counting tasks on which nothing is known alone: the reference encoder shows too
         little bias for a line of their own.
-    leaks
-        Concepts all of whose tasks are leaks, so that nothing is known of them.
+    not_judged
+        Why nothing is known of a concept on words that the mitigator never saw.
     names
         Names of the base and the model.
     seeds
@@ -238,7 +238,7 @@ class Verdict:
     left_out: Mapping[str, Mapping[str, tuple[str, ...]]]
     moved: tuple[Moved, ...] = ()
     without_line: tuple[str, ...] = ()
-    leaks: tuple[str, ...] = ()
+    not_judged: Mapping[str, str] = field(default_factory=dict)
     names: tuple[str, str] = ("base", "model")
     seeds: int = 1
     smallest: float = SMALLEST
@@ -373,7 +373,7 @@ class Verdict:
                 for measures, of in self.left_out.items()
             },
             "without_line": list(self.without_line),
-            "leaks": list(self.leaks),
+            "not_judged": dict(self.not_judged),
             "not_run": list(self.not_run),
             "meaning": self.meaning,
             "moved": [asdict(moved) for moved in self.moved],
@@ -413,11 +413,7 @@ class Verdict:
                 "meaning: words that are female or male by definition are told apart "
                 f"{after:.2f} times as well as by the reference encoder, by the base {before:.2f}"
             )
-        if self.leaks:
-            sentences.append(
-                f"not judged: {', '.join(self.leaks)}; the mitigator was fitted on words of all "
-                "these tasks ('harness study' fits it on other words than it judges)"
-            )
+        sentences += [f"not judged: {name}: {why}" for name, why in self.not_judged.items()]
         return sentences
 
     def tables(self, *, verbose: bool = False) -> list[Table]:

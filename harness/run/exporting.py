@@ -39,7 +39,7 @@ from harness.results import comparison
 from harness.results.comparison import Comparison, Pair
 from harness.results.folder import read_results
 from harness.results.formats import markdown_grid, markdown_text
-from harness.results.record import LEAK, LEAK_MEANS, MitigatorPart, Record
+from harness.results.record import MitigatorPart, Record, UnseenPart
 from harness.results.records import set_aside
 from harness.run import plan
 
@@ -376,15 +376,16 @@ def _key(record: Record) -> tuple[str, str, str, str, str]:
 
 
 def _replaced(record: Record, own: Record) -> Record:
-    """Return a record of a mitigator with the values of the model that was exported."""
-    return own.model_copy(
-        update={
-            "model": record.model,
-            "mitigator": record.mitigator,
-            "overlap": record.overlap,
-            "word_overlap": record.word_overlap,
-        }
-    )
+    """Return a record of a mitigator with the values of the model that was exported.
+
+    Its fit cannot be made anew without the words of a task.
+    """
+    same = ("model", "mitigator", "withheld", "word_overlap")
+    update: dict[str, Any] = {name: getattr(record, name) for name in same}
+    if record.unseen is not None and record.unseen.kind != "unseen texts":
+        reason = "the model was fitted on words of the task"
+        update |= {"unseen": UnseenPart(kind="void", value=None, reason=reason), "ratio": None}
+    return own.model_copy(update=update)
 
 
 def _primary(compared: Comparison) -> list[Pair]:
@@ -497,7 +498,6 @@ def _not_removed(source: Source, change: Map, scores: Comparison | None) -> list
     lines += [
         f"`{pair.a.task.name}`: a classifier finds the group of {_number(pair.b.value)} of the "
         f"texts, of {_number(pair.a.value)} before; chance is {_number(pair.a.ideal)}."
-        + (f" It is a leak ({LEAK})." if pair.is_leak else "")
         for pair in found
     ]
     if not found:
@@ -537,7 +537,8 @@ def _score_lines(source: Source, change: Map, scores: Comparison | None) -> str:
                 "strong as the yardstick. Bias ranks by it.",
                 "Intervals hold the value in 95 % of samples of the task's words and items; they "
                 "do not say what other texts would show.",
-                f"{LEAK} {LEAK_MEANS}.",
+                "Scores of bias are on words that no fit has: texts with words of the concept are "
+                "left out, or the fit is made without the words of the task.",
             ]
         ),
     ]
@@ -556,7 +557,7 @@ def _grid(pairs: Iterable[Pair]) -> str:
                 markdown_text(a.score),
                 a.ideal if isinstance(a.ideal, str) else f"{a.ideal:g}",
                 _value(a),
-                _value(b) + (f" {LEAK}" if pair.is_leak else ""),
+                _value(b),
                 " → ".join(_number(r.floor.mean if r.floor else None) for r in (a, b)),
                 _ratio(a),
                 _ratio(b),

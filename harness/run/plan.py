@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import itertools
 import sys
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,15 +33,14 @@ from harness.embedder import (
     vocabulary_of,
 )
 from harness.encode import identity
-from harness.encode.spellings import Finder, Held, Spellings
+from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
 from harness.letters import variants
-from harness.letters import words as words_in
 from harness.metrics import Compares
 from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results import record
-from harness.results.record import MitigatorPart, WordOverlap
+from harness.results.record import MitigatorPart
 from harness.results.records import NotRun
 from harness.task.inputs import Input
 from harness.task.task import Task
@@ -359,6 +357,8 @@ class Job:
         How the model reads texts of each role.
     in_pairs
         Whether the model is a cross-encoder, which reads two texts at once.
+    about
+        The task's concept in the language of its texts.
     """
 
     task: Task
@@ -368,6 +368,7 @@ class Job:
     part: MitigatorPart
     readings: Mapping[Role, object] = field(default_factory=dict)
     in_pairs: bool = False
+    about: Concept | None = None
 
     def chain(self, input_: Input) -> Chain:
         """Return the mitigator that an input goes through."""
@@ -647,7 +648,12 @@ class _Planner:
         chains = self._chains[part.fingerprint]
         info = self.embedder.info
         in_pairs = info.kind == PAIRS
-        return Job(task, *chains, concept, part, readings=info.readings, in_pairs=in_pairs)
+        about = task.concept and (
+            self.translation(task.concept, task.file.language) or task.concept
+        )
+        return Job(
+            *(task, *chains, concept, part), readings=info.readings, in_pairs=in_pairs, about=about
+        )
 
     def with_texts(
         self, outcomes: Sequence[Job | NotRun], groups: Iterable[Sequence[int]]
@@ -686,110 +692,7 @@ class _Planner:
         return job
 
 
-# Leaks between fitting and judging: texts and words that a mitigator was fitted on, and that a task
-# has.
-#
-# Texts are compared as the model reads them. Texts of a fit, and of a task, count as they are
-# written, before any rewriting: a text that was made of a fitting word is about that word.
-
-
-LONGEST_PHRASE = 3
-"""Words in the longest fitting text that counts as a phrase, such as `Catholic priest`."""
-LISTED_WORDS = 10
-"""Number of words that a record lists for an input."""
-
-
-class Fitted:
-    """What the mitigator of a job was fitted on, and what of it a task has.
-
-    Parameters
-    ----------
-    texts
-        Texts of the fit and of the task that the model reads like a text of the fit.
-    words
-        Words of the fit.
-    ignoring_case
-        Whether words in longer texts are found in any case.
-    """
-
-    def __init__(self, texts: Iterable[str], words: Iterable[str], *, ignoring_case: bool) -> None:
-        self._texts = frozenset(texts)
-        self._finder = Finder(words, ignoring_case=ignoring_case) if self._texts else None
-        # By ids of inputs: several metrics read the same ones.
-        self._found: dict[int, _Found] = {}
-        self._counted: dict[tuple[int, ...], tuple[WordOverlap, ...]] = {}
-
-    def overlap(self, inputs: Iterable[Input]) -> tuple[str, ...]:
-        """Return the texts of inputs, and the words that they are made from, of the fit."""
-        return tuple(sorted(judged_texts(inputs) & self._texts))
-
-    def word_overlap(self, inputs: Iterable[Input]) -> tuple[WordOverlap, ...]:
-        """Return how many texts of each input hold words of the fit."""
-        if self._finder is None:
-            return ()
-        of_texts = [input_ for input_ in inputs if input_.texts is not None]
-        key = tuple(map(id, of_texts))
-        if key not in self._counted:
-            self._counted[key] = self._count({i.name: self._in(i, self._finder) for i in of_texts})
-        return self._counted[key]
-
-    def _count(self, found: Mapping[str, _Found]) -> tuple[WordOverlap, ...]:
-        frames: dict[int, set[tuple[str, ...]]] = {}
-        for held in itertools.chain.from_iterable(part.held for part in found.values()):
-            frames.setdefault(held.frame, set()).add(held.words)
-        return tuple(
-            WordOverlap(
-                input=name,
-                texts=part.texts,
-                holding=len(part.held),
-                versions=sum(len(frames[held.frame]) > 1 for held in part.held),
-                words=part.words,
-            )
-            for name, part in found.items()
-        )
-
-    def _in(self, input_: Input, finder: Finder) -> _Found:
-        """Return what an input holds."""
-        if id(input_) not in self._found:
-            texts = dict.fromkeys(input_.texts or ())
-            held = [
-                held
-                for text in texts
-                # Only its vector tells whether a text of one word is that word to the model.
-                if (held := finder.held(text)) and (not held.alone or text in self._texts)
-            ]
-            counts = Counter(word for part in held for word in dict.fromkeys(part.words))
-            words = tuple(word for word, _ in counts.most_common(LISTED_WORDS))
-            self._found[id(input_)] = _Found(len(texts), held, words)
-        return self._found[id(input_)]
-
-
-@dataclass(frozen=True)
-class _Found:
-    """How many texts an input has, what they hold, and the most frequent words of that."""
-
-    texts: int
-    held: Sequence[Held]
-    words: tuple[str, ...]
-
-
-def fitted(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> Fitted:
-    """Return what the mitigator of a job was fitted on.
-
-    Parameters
-    ----------
-    job
-        A task under a mitigator, whose stages that rewrite are fitted.
-    encode
-        Returns the (n, d) vectors of texts, unmitigated.
-    """
-    texts = fitting_texts(job.mitigator, job.concept)
-    if not texts:
-        return Fitted((), (), ignoring_case=True)
-    inputs = [input_ for scenario in job.task.scenarios for input_ in scenario.inputs.values()]
-    spellings = Spellings.of([*texts, *judged_texts(inputs)], encode)
-    words = fitting_words(texts, job.concept)
-    return Fitted(spellings.like(texts), words, ignoring_case=not spellings.reads_case)
+# Words of one set that the model reads alike: such a word counts once.
 
 
 @dataclass(frozen=True)
@@ -843,33 +746,3 @@ class Forms:
         spellings = Spellings.of(words, self._encode)
         firsts = {id(part): np.array(spellings.firsts(part.texts or ())) for part in sets}
         return Alike(task, spellings, firsts)
-
-
-def fitting_texts(chain: Chain, concept: Concept | None) -> list[str]:
-    """Return the texts that the stages of a mitigator are fitted on, as written."""
-    return [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
-
-
-def fitting_words(texts: Iterable[str], concept: Concept | None) -> list[str]:
-    """Return the words and phrases among the texts of a fit, and the concept's words in the others.
-
-    A fit on sentences learns the words that carry the concept: what else is in them is the same for
-    all its sides.
-    """
-    words: list[str] = []
-    sentences: list[str] = []
-    for text in dict.fromkeys(texts):
-        is_phrase = len(words_in(text, "_")) <= LONGEST_PHRASE
-        (words if is_phrase else sentences).append(text)
-    if concept is None or not sentences:
-        return words
-    sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
-    listed = [word for members in (*sets, concept.specific_words) for word in members]
-    finder = Finder(listed, ignoring_case=True)
-    held = filter(None, map(finder.held, sentences))
-    return list(dict.fromkeys([*words, *(word for part in held for word in part.words)]))
-
-
-def judged_texts(inputs: Iterable[Input]) -> set[str]:
-    """Return the texts of some inputs, and the words that they are made from."""
-    return {text for input_ in inputs for text in (*(input_.texts or ()), *input_.items)}

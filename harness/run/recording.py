@@ -39,10 +39,12 @@ from harness.results.record import (
     ModelPart,
     Record,
     TaskPart,
+    UnseenPart,
     WordOverlap,
     finite,
 )
 from harness.run.plan import Forms, Job
+from harness.run.unseen import Judged
 from harness.task.inputs import Input
 from harness.task.reference import Reference
 from harness.task.task import Measurement, Scenario
@@ -208,13 +210,13 @@ class MetricScores:
         Options of the metric, defaults included.
     scores
         Scores by name.
+    judged, unseen
+        How the metric is judged, and the scores that are, by name; None for a task that does not
+        measure bias.
     coverage
         How many distinct texts had a usable vector; `ModelFacts` adds the model's facts about them.
     clusters
         Number of distinct items that the texts were made of.
-    overlap
-        Texts of the task that the mitigator was fitted on, in any spelling that the model reads
-        alike.
     word_overlap
         How many texts of each input hold words that the mitigator was fitted on.
     seconds
@@ -231,10 +233,11 @@ class MetricScores:
     scores: Mapping[str, Score]
     coverage: Coverage
     clusters: int
-    overlap: tuple[str, ...]
     word_overlap: tuple[WordOverlap, ...]
     seconds: float
     samples: Mapping[str, Sequence[SampleRow]] | None = None
+    judged: Judged | None = None
+    unseen: Mapping[str, Score] = field(default_factory=dict)
     ratio: Ratio | None = None
 
     @property
@@ -308,12 +311,13 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             interval=_interval(score) if value is not None else None,
             floor=floor_of(score, scale.ideal) if value is not None else None,
             unit=finite(score.unit),
+            **_unseen(result, name, scale.ideal),
             **(result.ratio.fields(reference) if is_primary and result.ratio else {}),
             n=None if score.n is None else int(score.n),
             clusters=result.clusters,
             details=json_like(score.details),
             coverage=result.coverage,
-            overlap=result.overlap,
+            withheld=result.judged.withheld if result.judged else (),
             word_overlap=result.word_overlap,
             seed=provenance.seed,
             limit=job.task.limit,
@@ -322,6 +326,27 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
         )
         samples = None if result.samples is None else result.samples[name]
         yield record.keeping(score.tables, samples)
+
+
+def _unseen(result: MetricScores, name: str, ideal: Ideal) -> dict[str, Any]:
+    """Return the fields of a record with the score that is judged."""
+    if result.judged is None:
+        return {}
+    score = without_rounding(result.unseen[name], ideal)
+    value, details = finite(score.value), json_like(score.details)
+    return {
+        "unseen": UnseenPart(
+            kind=result.judged.kind,
+            value=value,
+            reason=None if value is not None else score.reason,
+            p_value=finite(score.p_value),
+            n=None if score.n is None else int(score.n),
+            reversed=details.get("reversed"),
+            undone=details.get("undone"),
+        ),
+        "unseen_interval": _interval(score) if value is not None else None,
+        "unseen_floor": floor_of(score, ideal) if value is not None else None,
+    }
 
 
 @functools.cache
@@ -487,13 +512,14 @@ def frequency_notices(records: Iterable[Record], model: str) -> list[str]:
 def fitted_word_notices(records: Iterable[Record], model: str) -> list[str]:
     """Return which bias tasks have words inside their texts that a mitigator was fitted on.
 
-    Each task is named with the number of such texts of its main score. Leaks are left out: tables
-    mark them.
+    Each task is named with the number of such texts of its main score. Words that are texts of
+    their own are withheld, and not named here.
     """
     by_label: dict[str, dict[str, str]] = {}
     for record in records:
         holding = sum(part.holding for part in record.word_overlap)
-        if record.primary and record.task.measures == "bias" and holding and not record.is_leak:
+        is_inside = record.unseen is not None and not record.withheld
+        if record.primary and is_inside and holding:
             texts = sum(part.texts for part in record.word_overlap)
             by_task = by_label.setdefault(record.mitigator.label, {})
             by_task[record.task.name] = f"{holding} of {texts} texts"

@@ -45,11 +45,12 @@ from harness.metrics import Compares, Gap, Gaps, Metric, Score
 from harness.results.folder import ResultsFile
 from harness.results.record import Coverage, Record
 from harness.results.records import Kind, NotRun
-from harness.run import plan, recording
+from harness.run import recording
 from harness.run.plan import Forms, Job
 from harness.run.recording import MetricScores, ModelFacts, Provenance, Ratio, SampleRows
 from harness.run.settings import Settings
 from harness.run.unread import SAME, Unread
+from harness.run.unseen import HeldOutFits, Judged, fitted
 from harness.task.inputs import Input
 from harness.task.schema import NO_YARDSTICK
 from harness.task.task import Measurement, Scenario, Task
@@ -288,10 +289,17 @@ def too_few(
     kept: Mapping[str, Mask],
     max_missing: float,
     unread: Mapping[str, Mask] | None = None,
+    rows: Mapping[str, Mask] | None = None,
 ) -> str | None:
-    """Return the reason why the inputs cannot be scored, or None if they can."""
+    """Return the reason why the inputs cannot be scored, or None if they can.
+
+    `rows` has the rows by group that count, where these are not all.
+    """
     for input_ in inputs.values():
-        missing = 1 - float(kept[input_.group].mean())
+        of = (rows or {}).get(input_.group)
+        missing = 1 - float(
+            kept[input_.group].mean() if of is None else kept[input_.group][of].mean()
+        )
         if missing > max_missing or missing == 1:
             why = "is not read by the model or has no vector" if unread else "has no vector"
             return (
@@ -417,6 +425,8 @@ class MetricCall:
         Why it must not be called, so that its scores are undefined; None if it is called.
     samples
         Whether to return what each item contributes.
+    unseen
+        The call with the texts that are judged, if these are others.
     """
 
     metric: Metric
@@ -425,6 +435,7 @@ class MetricCall:
     rng: np.random.Generator
     void: str | None
     samples: bool
+    unseen: MetricCall | None = None
 
 
 @dataclass(frozen=True)
@@ -439,11 +450,14 @@ class Measured:
         Time that it took.
     rng
         The generator in its state after the call.
+    unseen
+        What it returned for the texts that are judged, if these are others.
     """
 
     scores: Mapping[str, Score]
     seconds: float
     rng: np.random.Generator
+    unseen: Measured | None = None
 
 
 @dataclass(frozen=True)
@@ -473,7 +487,16 @@ def measured(call: MetricCall) -> Measured:
         samples = score.samples if call.samples else ()
         samples = samples() if callable(samples) else samples
         scores[name] = dataclasses.replace(score, samples=tuple(samples))
-    return Measured(scores, seconds, call.rng)
+    unseen = None if call.unseen is None else _of_unseen(call.unseen)
+    return Measured(scores, seconds, call.rng, unseen)
+
+
+def _of_unseen(call: MetricCall) -> Measured:
+    """Return the scores on the texts that are judged; too few for the metric are no error."""
+    try:
+        return measured(call)
+    except PLUGIN_ERRORS as error:
+        return measured(dataclasses.replace(call, void=f"on unseen words: {one_line(error)}"))
 
 
 def attempted(call: MetricCall, *, debug: bool) -> Measured | Failure:
@@ -518,6 +541,10 @@ class Step:
         How many distinct texts have a usable vector.
     call
         The call of the metric.
+    judged
+        How the metric is judged; None for a task that does not measure bias.
+    unseen
+        The step with the texts and the fit that are judged, if these are others.
     """
 
     scenario: Scenario
@@ -525,6 +552,8 @@ class Step:
     kept: Mapping[str, Mask]
     coverage: Coverage
     call: MetricCall
+    judged: Judged | None = None
+    unseen: Step | None = None
 
     @property
     def place(self) -> tuple[str, str]:
@@ -547,30 +576,36 @@ class JobScorer:
         compare: Compare | None = None,
         unread: Unread | None = None,
         forms: Forms | None = None,
+        fits: HeldOutFits | None = None,
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
-        self._compare, self._unread = compare, unread
-        self._vectors = JobVectors(job, encode, reading)
-        self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading, compare)
-        self._fitted = plan.fitted(job, encode)
+        self._encode, self._reading = encode, reading
+        self._compare, self._unread, self._fits = compare, unread, fits
+        self._yardsticks = yardsticks or Yardsticks()
+        self._vectors = {id(job.mitigator): JobVectors(job, encode, reading)}
+        self._fitted = fitted(job, encode)
         self._alike = (forms or Forms(encode)).of(job.task)
 
     def steps(self) -> Iterator[Step]:
         """Yield each metric of each scenario with the call that it needs."""
         for scenario in self.job.task.scenarios:
-            vectors = _of_texts(scenario, self._vectors.mitigated)
             for measurement in scenario.measurements:
-                draws = self.job.task.draws_of(measurement)
-                rng = random_generator(self.seed, draws, scenario.name, measurement.metric.name)
-                yield self._step(scenario, measurement, vectors, rng)
+                judged = None
+                if self._fits and self.job.task.file.measures == "bias":
+                    judged = self._fits.of(self.job, measurement)
+                step = self._step(scenario, measurement, self.job)
+                if judged is not None and not judged.is_whole(self.job):
+                    unseen = self._step(scenario, measurement, judged.job, judged)
+                    call = dataclasses.replace(step.call, unseen=unseen.call)
+                    step = dataclasses.replace(step, call=call, unseen=unseen)
+                yield dataclasses.replace(step, judged=judged)
 
     def scores(self, step: Step, returned: Measured) -> MetricScores:
         """Return the scores of a step, from what its metric returned."""
-        scores = returned.scores
-        if self.job.mitigator.mitigators and any(map(_has_no_difference, scores.values())):
-            unmitigated = _of_texts(step.scenario, self._vectors.unmitigated)
-            before = self._step(step.scenario, step.measurement, unmitigated, returned.rng)
-            scores = _without_difference(scores, measured(before.call).scores)
+        scores = self._defined(step, returned, self.job)
+        unseen = scores if step.judged else {}
+        if step.judged and step.unseen and returned.unseen:
+            unseen = self._defined(step.unseen, returned.unseen, step.judged.job)
         inputs, kept = step.measurement.inputs, step.kept
         samples = None
         if self.samples:
@@ -583,36 +618,56 @@ class JobScorer:
             measurement=step.measurement,
             options=step.call.options,
             scores=scores,
+            judged=step.judged,
+            unseen=unseen,
             coverage=step.coverage,
             clusters=sum(
                 len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
             ),
-            overlap=self._fitted.overlap(inputs.values()),
             word_overlap=self._fitted.word_overlap(inputs.values()),
             seconds=returned.seconds,
             samples=samples,
             ratio=ratio,
         )
 
+    def _of(self, job: Job) -> JobVectors:
+        """Return the vectors of the job, or of one with a held-out fit."""
+        key = id(job.mitigator)
+        if key not in self._vectors:
+            self._vectors[key] = JobVectors(job, self._encode, self._reading)
+        return self._vectors[key]
+
+    def _defined(self, step: Step, returned: Measured, job: Job) -> Mapping[str, Score]:
+        """Return the scores of a step; where the mitigator left no difference, with a value."""
+        scores = returned.scores
+        if not (job.mitigator.mitigators and any(map(_has_no_difference, scores.values()))):
+            return scores
+        before = self._step(
+            step.scenario, step.measurement, job, step.judged, returned.rng, mitigated=False
+        )
+        return _without_difference(scores, measured(before.call).scores)
+
     def _ratio(self, step: Step) -> Ratio | None:
         """Return the gap of a step over that of the task's yardstick; None without one."""
+        job, judged = (step.judged.job if step.judged else self.job), step.unseen or step
         metric, inputs = step.measurement.metric, step.measurement.inputs
-        none = self.job.task.file.yardstick == NO_YARDSTICK
-        if step.call.void or metric.gap is None or none:
+        none = job.task.file.yardstick == NO_YARDSTICK
+        if judged.call.void or metric.gap is None or none:
             return None
-        units, options = units_of(inputs, step.kept), step.measurement.options
-        gaps = metric.gaps(step.call.inputs.arrays, units, options)
+        units, options = units_of(inputs, judged.kept), step.measurement.options
+        gaps = metric.gaps(judged.call.inputs.arrays, units, options)
         if gaps is None:
             return None
-        yardstick = self.job.task.yardstick
+        yardstick = job.task.yardstick
         if yardstick is None:
             if gaps.yardstick is None:
                 return None
             return Ratio(gaps.gap, gaps.yardstick, is_evidence=gaps.is_evidence)
-        if not self._contrasts:
+        contrasts = self._yardsticks.of(job, self._encode, self._reading, self._compare)
+        if not contrasts:
             return None
-        mean = Gap.mean(list(self._contrasts.values()))
-        values = {name: gap.value for name, gap in self._contrasts.items()}
+        mean = Gap.mean(list(contrasts.values()))
+        values = {name: gap.value for name, gap in contrasts.items()}
         return Ratio(gaps.gap, mean, yardstick.name, values)
 
     def _shared(self, metric: Metric, inputs: Mapping[str, Input]) -> str | None:
@@ -628,19 +683,33 @@ class JobScorer:
         self,
         scenario: Scenario,
         measurement: Measurement,
-        vectors: Mapping[str, Vectors],
-        rng: np.random.Generator,
+        job: Job,
+        judged: Judged | None = None,
+        rng: np.random.Generator | None = None,
+        *,
+        mitigated: bool = True,
     ) -> Step:
+        """Return a step of a job, with the rows that are judged or with all of them."""
         metric, inputs = measurement.metric, measurement.inputs
+        of_job = self._of(job)
+        vectors = _of_texts(scenario, of_job.mitigated if mitigated else of_job.unmitigated)
+        if rng is None:
+            draws = job.task.draws_of(measurement)
+            rng = random_generator(self.seed, draws, scenario.name, metric.name)
         kept = usable_rows(inputs, vectors)
         unread: Mapping[str, Mask] = {}
-        if self._unread and self.job.task.file.measures == "bias":
-            unread = self._unread.rows(metric, inputs, self.job.texts, self._vectors.read)
+        if self._unread and job.task.file.measures == "bias":
+            unread = self._unread.rows(metric, inputs, job.texts, of_job.read)
         for input_ in inputs.values():
             if input_.name in unread:
                 kept[input_.group] &= ~unread[input_.name]
-        void = too_few(inputs, kept, self.job.task.file.max_missing, unread)
-        void = void or all_equal(inputs, kept, vectors, self.job.texts)
+        coverage = _coverage(inputs, vectors, unread)
+        rows = judged.rows if judged else {}
+        for group in rows:
+            kept[group] &= rows[group]
+        void = (judged.reason or None) if judged else None
+        void = void or too_few(inputs, kept, job.task.file.max_missing, unread, rows)
+        void = void or all_equal(inputs, kept, vectors, job.texts)
         void = void or self._shared(metric, inputs)
         for input_ in inputs.values():
             if (firsts := self._alike.firsts.get(id(input_))) is not None:
@@ -650,15 +719,9 @@ class JobScorer:
             own = MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare)
             if metric.compares is not None and self._compare is not None:
                 void = all_similar(own, metric.compares)
-        call = MetricCall(
-            metric,
-            own,
-            metric.options | dict(measurement.options),
-            rng,
-            void,
-            self.samples,
-        )
-        return Step(scenario, measurement, kept, _coverage(inputs, vectors, unread), call)
+        options = metric.options | dict(measurement.options)
+        call = MetricCall(metric, own, options, rng, void, self.samples and judged is None)
+        return Step(scenario, measurement, kept, coverage, call, judged)
 
 
 def measure(
@@ -792,6 +855,8 @@ class JobRun:
         The texts that an encoder cannot read.
     forms
         The words that the model reads alike.
+    fits
+        The fits without words of a task.
     """
 
     vectors: StoredEmbedder
@@ -801,6 +866,7 @@ class JobRun:
     yardsticks: Yardsticks
     unread: Unread | None
     forms: Forms
+    fits: HeldOutFits
 
 
 class OpenJob:
@@ -838,6 +904,7 @@ class OpenJob:
                 compare=vectors.compare,
                 unread=self.run.unread,
                 forms=self.run.forms,
+                fits=self.run.fits,
             )
             for step in self._scorer.steps():
                 self._scored.append(None)
@@ -1054,6 +1121,7 @@ def score(
         yardsticks=Yardsticks(),
         unread=None if info.kind in ("word", PAIRS) else Unread(vectors),
         forms=forms,
+        fits=HeldOutFits(vectors),
     )
     workers = 1 if settings.debug and settings.workers is None else settings.workers
     cluster = engine if isinstance(engine, parallel.Cluster) else None

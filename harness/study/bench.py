@@ -38,8 +38,8 @@ from harness.embedder import (
 from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, listed, one_line
 from harness.metrics import Metric, Score
-from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
+from harness.run.unseen import fitting_texts, units
 from harness.study.folds import Split, concept_without
 from harness.study.study import EQUAL, Measure, Study
 from harness.task.inputs import Input
@@ -157,7 +157,7 @@ class Bench:
     def _attributes(self) -> frozenset[str]:
         """The judged texts other than the pairs, and the words in them."""
         return frozenset(
-            judged_texts(
+            units(
                 input_
                 for measure in self.study.measures
                 for scenario in measure.task.scenarios
@@ -672,7 +672,7 @@ def spellings(study: Study, embedder: Embedder) -> Spellings:
     texts = [word for words in study.items for word in words]
     texts += study.concept.specific_words
     for measure in study.measures:
-        texts += judged_texts(measure.task.texts())
+        texts += units(measure.task.texts())
     for candidate in study.candidates:
         for chain in candidate.chains:
             with contextlib.suppress(HarnessError):  # the fit will fail too, and report the error
