@@ -20,6 +20,8 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -50,7 +52,7 @@ _GROUPS = ("definitional_pairs", "definitional_sets", "equalize_sets")
 """The fields of a concept with the words that define it."""
 
 
-@functools.cache
+@functools.lru_cache(100_000)
 def folded(text: str) -> str:
     """Return a text in the form in which words are compared: `Boys` and `boy` are `boy`."""
     word = composed(text).casefold().replace("_", " ").strip()
@@ -165,6 +167,9 @@ def unseen_rows(
     return rows, tuple(withheld)
 
 
+_Texts: TypeAlias = tuple[dict[str, Mask], tuple[str, ...], frozenset[str]]
+
+
 class HeldOutFits:
     """Says how each metric of the jobs of one model is judged; each held-out fit is made once.
 
@@ -178,19 +183,29 @@ class HeldOutFits:
         self._embedder = embedder
         self._jobs: dict[tuple[str, str, frozenset[str]], tuple[Chain, Chain]] = {}
         self._embedders: dict[frozenset[str], Embedder] = {}
+        self._of_deployed: dict[str, frozenset[str]] = {}  # by fingerprint
+        # By the id of the measurement, which is kept with its texts.
+        self._known: dict[tuple[int, str], tuple[Measurement, _Texts]] = {}
 
     def of(self, job: Job, measurement: Measurement) -> Judged:
         """Return how a metric of a job is judged; a held-out mitigator is fitted here."""
-        inputs = list(measurement.inputs.values())
-        unseen = unseen_rows(inputs, defining(job.about))
-        rows, withheld = unseen or ({}, ())
+        rows, withheld, judged = self._texts(job, measurement)
         if any(map(_states_no_fit, job.mitigator.mitigators)):
             return Judged("fit not stated", job, rows, withheld)
-        left = {i.group: rows.get(i.group, np.ones(len(i), dtype=bool)) for i in inputs}
-        judged = frozenset(map(folded, units(_cut(i, left[i.group]) for i in inputs)))
-        if not _seen(job, job.concept, judged):
+        if judged.isdisjoint(self._deployed(job)):
             return Judged("unseen texts", job, rows, withheld)
         return self._held_out(job, judged, rows, withheld)
+
+    def _texts(self, job: Job, measurement: Measurement) -> _Texts:
+        """Return the rows that are judged, the units left out, and the units judged, folded."""
+        key = id(measurement), job.task.name
+        if key not in self._known:
+            inputs = list(measurement.inputs.values())
+            rows, withheld = unseen_rows(inputs, defining(job.about)) or ({}, ())
+            left = {i.group: rows.get(i.group, np.ones(len(i), dtype=bool)) for i in inputs}
+            judged = frozenset(map(folded, units(_cut(i, left[i.group]) for i in inputs)))
+            self._known[key] = measurement, (rows, withheld, judged)
+        return self._known[key][1]
 
     def _held_out(
         self,
@@ -200,29 +215,35 @@ class HeldOutFits:
         withheld: tuple[str, ...],
     ) -> Judged:
         """Return how a metric is judged whose words, folded, the fit of a job has."""
-        concept = job.concept
+        concept, seen = job.concept, tuple(sorted(judged & self._deployed(job)))
         if concept is None:
-            return _void(job, judged, "its fit has words of the task and no concept")
+            return Judged("void", job, {}, seen, "its fit has words of the task and no concept")
         reduced = without(concept, judged, exempt=True)
-        if _seen(job, reduced, judged):
+        if not judged.isdisjoint(_fitted_on(job, reduced)):
             reduced = without(concept, judged, exempt=False)
-        if _seen(job, reduced, judged):
-            return _void(job, judged, "its fit cannot do without words of the task")
+        if not judged.isdisjoint(_fitted_on(job, reduced)):
+            return Judged("void", job, {}, seen, "its fit cannot do without words of the task")
         n = max(len(reduced.definitional_pairs), len(reduced.definitional_sets))
         if n < LEAST_PAIRS:
-            words = sorted(word for word in defining(concept) if word in judged)
-            named = ", ".join(words[:NAMED]) + (" …" if len(words) > NAMED else "")
+            named = ", ".join(seen[:NAMED]) + (" …" if len(seen) > NAMED else "")
             reason = (
                 f"no unseen words: without those of the task ({named}), '{concept.name}' has {n} "
                 f"pairs or sets for a fit, which needs {LEAST_PAIRS}"
             )
-            return _void(job, judged, reason)
+            return Judged("void", job, {}, seen, reason)
         try:
             held_out = self._fitted(job, reduced, judged)
         except HarnessError as error:
-            return _void(job, judged, f"the fit without the task's words failed: {error}")
+            reason = f"the fit without the words of the task failed: {error}"
+            return Judged("void", job, {}, seen, reason)
         removed = sorted(defining(concept) & judged)
         return Judged("held-out fit", held_out, rows, (*withheld, *removed))
+
+    def _deployed(self, job: Job) -> frozenset[str]:
+        """Return what the deployed fit of a job was made on."""
+        if job.part.fingerprint not in self._of_deployed:
+            self._of_deployed[job.part.fingerprint] = _fitted_on(job, job.concept)
+        return self._of_deployed[job.part.fingerprint]
 
     def _fitted(self, job: Job, concept: Concept, judged: frozenset[str]) -> Job:
         embedder = self._without(judged)
@@ -242,17 +263,25 @@ class HeldOutFits:
         if self._embedder.info.kind != "word":
             return self._embedder
         if words not in self._embedders:
-            self._embedders[words] = _WithoutWords(self._embedder, words)
+            kept = np.array([word not in words for word in self._vocabulary], dtype=bool)
+            self._embedders[words] = _WithoutWords(self._embedder, kept)
         return self._embedders[words]
+
+    @cached_property
+    def _vocabulary(self) -> list[str]:
+        """The words of the model's vocabulary, folded."""
+        return list(map(folded, vocabulary_of(self._embedder).words))
 
 
 class _WithoutWords:
-    """A word embedder whose vocabulary lacks some words; it still gives their vectors."""
+    """A word embedder whose vocabulary has some of its words; it gives the vectors of all.
 
-    def __init__(self, embedder: Embedder, words: frozenset[str]) -> None:
+    `kept` is the (n,) mask of these words.
+    """
+
+    def __init__(self, embedder: Embedder, kept: Mask) -> None:
         self._embedder, self.info = embedder, embedder.info
         inner = vocabulary_of(embedder)
-        kept = np.array([folded(word) not in words for word in inner.words], dtype=bool)
         places = np.flatnonzero(kept)
 
         def rows(start: int, stop: int) -> Vectors:
@@ -280,15 +309,14 @@ def _cut(input_: Input, rows: Mask) -> Input:
     )
 
 
-def _seen(job: Job, concept: Concept | None, judged: frozenset[str]) -> bool:
-    """Return whether a fit on a concept has one of some folded texts."""
-    stages = job.mitigator.mitigators
-    texts = (
+def _fitted_on(job: Job, concept: Concept | None) -> frozenset[str]:
+    """Return the texts of a fit on a concept, and the concept's words in them, folded."""
+    texts = [
         text
-        for stage in stages
+        for stage in job.mitigator.mitigators
         for text in stage.fitting_texts(job.concept if stage.rewrites else concept)
-    )
-    return any(folded(text) in judged for text in texts)
+    ]
+    return frozenset(map(folded, [*texts, *fitting_words(texts, job.concept)]))
 
 
 def _states_no_fit(stage: Mitigator) -> bool:
@@ -296,12 +324,6 @@ def _states_no_fit(stage: Mitigator) -> bool:
     states = type(stage).fitting_texts is not Mitigator.fitting_texts
     learns = type(stage).fit is not Mitigator.fit or bool(stage.needs)
     return stage.transforms and learns and not states
-
-
-def _void(job: Job, judged: frozenset[str], reason: str) -> Judged:
-    texts = job.mitigator.fitting_texts(job.concept)
-    seen = dict.fromkeys(text for text in texts if folded(text) in judged)
-    return Judged("void", job, withheld=tuple(seen), reason=reason)
 
 
 # Words of the fit inside longer texts, such as the sentences of CrowS-Pairs: they are counted.

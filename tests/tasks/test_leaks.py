@@ -16,7 +16,8 @@ from harness.errors import NotApplicable
 from harness.mitigator import Mitigator
 from harness.registry.discovery import files_of, load_file
 from harness.registry.registry import Registry
-from harness.run.plan import Fitted, concept_for, fitting_texts, fitting_words, judged_texts
+from harness.run.plan import concept_for
+from harness.run.unseen import Fitted, fitting_texts, fitting_words, units
 from harness.task import yaml_files
 
 ROOT = Path(tasks.__file__).parent
@@ -68,7 +69,7 @@ def fitted_by(name, chain, task, kind: Kind, registry):
     except NotApplicable:
         return (), (), None
     alike = {spaced(text) for text in texts}
-    judged = judged_texts(task.texts())
+    judged = units(task.texts())
     words = tuple(fitting_words(texts, concept))
     same = (text for text in judged if spaced(text) in alike)
     return tuple(texts), words, Fitted([*texts, *same], words, ignoring_case=True)

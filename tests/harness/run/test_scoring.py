@@ -51,7 +51,6 @@ def test_a_vocabulary_with_every_word_is_covered(job):
     assert draw.coverage.asked == 3
     assert set(gap.scores) == {"gap", "items"}
     assert gap.options == {"centre": False, "power": 1.0}
-    assert gap.overlap == ()
 
 
 @pytest.mark.parametrize("row", [np.nan, 0.0, np.inf])
@@ -90,12 +89,6 @@ def test_a_row_without_a_vector_in_one_column_is_left_out_of_all_columns(job):
     expected = -np.corrcoef(distances, np.array(labels, dtype=float))[0, 1]
     assert fit.scores["correlation"].value == pytest.approx(expected)
     assert fit.coverage.missing == ("tower",)
-
-
-def test_texts_that_the_mitigator_was_fitted_on_are_the_overlap(job):
-    gap, draw = scoring.measure(job(mitigator="toy-shift"), MOCK.encode, seed=0)
-    assert gap.overlap == ("city", "farm", "street", "village")
-    assert draw.overlap == ("farm", "village")
 
 
 def test_draws_are_the_same_for_one_seed_and_differ_by_seed_and_purpose(job):
@@ -158,17 +151,3 @@ def test_a_mitigator_must_rewrite_each_text_as_one_text(job):
     broken = dataclasses.replace(job(), mitigator=Chain([Swallower()]))
     with pytest.raises(HarnessError, match=r"Swallower.* rewrote 3 texts as 2"):
         scoring.measure(broken, MOCK.encode, seed=0)
-
-
-def test_overlap_is_compared_as_the_model_reads_the_texts(job):
-    def upper(texts):
-        return MOCK.encode([text.lower() for text in texts])
-
-    shifted = job(mitigator="toy-shift")
-    fitted = {"City", "FARM"}
-    shifted.mitigator.mitigators[0].fitting_texts = lambda concept: list(fitted)
-    (gap, _), (cased, _) = (
-        scoring.measure(shifted, encode, seed=0) for encode in (upper, MOCK.encode)
-    )
-    assert gap.overlap == ("city", "farm")
-    assert cased.overlap == ()
