@@ -30,6 +30,7 @@ from harness.run.evaluation import Run
 from harness.run.scoring import MetricInputs, gaps_of, too_few, units_of, usable_rows
 from harness.run.settings import Settings
 from harness.run.tasks import list_tasks
+from harness.run.unseen import defining, unseen_rows
 
 Change = Callable[[np.ndarray, Sequence[str]], np.ndarray]
 """From the vectors of texts, of length 1, and the texts, to other vectors."""
@@ -235,6 +236,9 @@ class Bench:
         kept = usable_rows(use.inputs, own)
         if too_few(use.inputs, kept, task.file.max_missing):
             return None
+        rows, _ = unseen_rows(use.inputs.values(), defining(task.concept)) or ({}, ())
+        for group in rows:
+            kept[group] &= rows[group]
         inputs = MetricInputs.of(use.inputs, own, kept)
         arrays = dict(inputs.arrays)
         if plant is not None and use.metric.contrast is not None:

@@ -746,7 +746,8 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
     Reasons that differ in shares and in names of inputs alone are one.
     """
     rows = Counter(row.task for row in section.rows)
-    void: dict[str, dict[str, str]] = {}  # by kind of reason, the reason of each score
+    # By mitigators (none if it is void under all) and kind of reason, the reason of each score.
+    void: dict[tuple[str, str], dict[str, str]] = {}
     for row in section.rows:
         name = row.task if rows[row.task] == 1 else f"{row.task} {row.score}"
         columns: dict[str, list[str]] = {}
@@ -755,13 +756,13 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
                 columns.setdefault(cell.reason, []).append(column)
         for reason, of_reason in columns.items():
             is_whole = len(of_reason) == sum(cell is not None for cell in row.cells)
-            label = name if is_whole else f"{name} ({', '.join(of_reason)})"
-            void.setdefault(_VARYING.sub("…", reason), {})[label] = reason
+            under = "" if is_whole else f" under {', '.join(of_reason)}"
+            void.setdefault((under, _VARYING.sub("…", reason)), {})[name] = reason
     lines = []
-    for kind, scores in void.items():
+    for (under, kind), scores in void.items():
         reasons = set(scores.values())
         shown = reasons.pop() if len(reasons) == 1 else kind
-        lines.append(f"{VOID}: {_listed(list(scores), verbose=verbose)}: {shown}")
+        lines.append(f"{VOID}{under}: {_listed(list(scores), verbose=verbose)}: {shown}")
     if verbose or len(lines) <= REASONS:
         return lines
     return [*lines[:REASONS], f"{VOID}: {len(lines) - REASONS} more reasons; --verbose names them"]

@@ -46,8 +46,6 @@ LEAST_UNITS = 5
 """Least number of these units."""
 LEAST_PAIRS = 3
 """Least number of pairs or sets of words of a fit."""
-NAMED = 5
-"""Number of words that a reason names."""
 _GROUPS = ("definitional_pairs", "definitional_sets", "equalize_sets")
 """The fields of a concept with the words that define it."""
 
@@ -225,10 +223,9 @@ class HeldOutFits:
             return Judged("void", job, {}, seen, "its fit cannot do without words of the task")
         n = max(len(reduced.definitional_pairs), len(reduced.definitional_sets))
         if n < LEAST_PAIRS:
-            named = ", ".join(seen[:NAMED]) + (" …" if len(seen) > NAMED else "")
             reason = (
-                f"no unseen words: without those of the task ({named}), '{concept.name}' has {n} "
-                f"pairs or sets for a fit, which needs {LEAST_PAIRS}"
+                "no unseen words: without those of the task, its concept has fewer than "
+                f"{LEAST_PAIRS} pairs or sets for a fit"
             )
             return Judged("void", job, {}, seen, reason)
         try:
