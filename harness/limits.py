@@ -19,9 +19,6 @@ TABLE_BYTES = 200_000_000
 """Bytes of the file of a table, decompressed."""
 TABLE_ROWS = 2_000_000
 """Rows of a table."""
-CELL_CHARACTERS = 131_072
-"""Characters of a cell of a text table: the limit of Python's csv module. In a larger one a quote
-is missing, so that it contains the rows after it."""
 NAME_CHARACTERS = 1_000
 """Characters of a name; names with long options are the longest."""
 PLAIN_NAME_CHARACTERS = 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from harness.errors import HarnessError, InvalidFile
+from harness.errors import InvalidFile
 from harness.names import without_options
 from harness.task.reference import Reference
 from harness.task.schema import BenchmarkFile
@@ -115,7 +114,6 @@ def rank(
         kinds,
         pinned,
         variants,
-        _without_prompts(frame["model"].unique().cast(pl.String).to_list(), registry),
     )
     return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices])
 
@@ -148,19 +146,6 @@ def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
     known = [name for name in names if without_options(name) in registry.embedders]
     other = ~pl.col("model").is_in(known)
     return frame.with_columns(superseded_by=pl.when(other).then("superseded_by"))
-
-
-def _without_prompts(names: Iterable[str], registry: Registry) -> set[str]:
-    """Return the names of models that take no prompt; what a name of its own takes is not known."""
-    found = set()
-    for name in names:
-        known = (without_options(name), name.partition(":")[0])
-        if not any(part in registry.embedders for part in known):
-            continue
-        with contextlib.suppress(HarnessError):
-            if "prompt" not in registry.models.options(name):
-                found.add(name)
-    return found
 
 
 def _benchmarks(registry: Registry) -> list[BenchmarkFile]:

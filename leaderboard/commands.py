@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from harness.commands import arguments
-from harness.printing import echo, printable
+from harness.printing import echo
 
 
 @click.group()
@@ -204,21 +204,11 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
         echo(f"{file}: {counted(n, 'new record')}")
     for file, n in merged.samples.items():
         echo(f"{file}: strongest items of {counted(n, 'record')}")
-    for (first, second), n in merged.conflicts.items():
-        echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
-        echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
-        echo(f"  such as {printable(merged.examples[first, second])}", err=True)
     for line in listed(merged.problems, "problem"):
         echo(line, err=True)
     new = sum(merged.added.values())
     echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
-    if merged.conflicts:
-        echo(
-            f"none of these counts until {into / 'withdrawn.yaml'} withdraws one of the two, such "
-            "as by `records: [{file: …, reason: …}]`",
-            err=True,
-        )
-    if merged.conflicts or merged.problems:
+    if merged.problems:
         click.get_current_context().exit(1)
 
 

@@ -10,9 +10,7 @@ MTEB is optional. It needs its own environment:
 
 Both get the same texts and vectors; no model runs. `write` begins with the texts and ends with
 their vectors on disk. `read` begins with a new object on that folder and ends with all vectors in
-memory, in another order; `read unchecked` does the same without comparing vectors with their
-checks (`HARNESS_CHECK_VECTORS=0`), nine times in turns with `read`. MTEB's wrapper does not sync
-the files that it writes, and does not check what it reads.
+memory, in another order. MTEB's wrapper does not sync the files that it writes.
 
 `--keys` looks for 1,000 and for 100,000 texts in a new process's store of that many vectors, which
 lie in segments of 8,192.
@@ -22,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -62,8 +59,6 @@ def main() -> None:
     print(timing.HEAD)
     for (peer, step), measured in results.items():
         print(timing.row(f"{peer}: {step}", measured))
-    checked, unchecked = results["harness", "read"], results["harness", "read unchecked"]
-    print(f"read / read unchecked, CPU: {timing.ratios(checked, unchecked)}")
     for step in ("write", "read") if "mteb" in pythons else ():
         ratio = timing.ratios(results["harness", step], results["mteb", step])
         print(f"harness / mteb, CPU, {step}: {ratio}")
@@ -108,7 +103,7 @@ def look_up(n: int) -> None:
 
 
 def harness_store(folder, texts, vectors, order):
-    from harness.store.store import CHECK, Store
+    from harness.store.store import Store
 
     def write():
         store = Store(folder, FINGERPRINT)
@@ -124,13 +119,9 @@ def harness_store(folder, texts, vectors, order):
 
     results: list[np.ndarray] = []
     shuffled = [texts[i] for i in order]
-    times: dict[str, list[timing.Seconds]] = {"write": [timing.timed(write)]}
-    for _ in range(9):
-        for step, check in (("read unchecked", "0"), ("read", "1")):
-            os.environ[CHECK] = check
-            times.setdefault(step, []).append(timing.timed(read))
-            assert (results.pop() == vectors[order]).all()
-    return {step: min(seconds, key=lambda s: s.cpu) for step, seconds in times.items()}
+    times = {"write": timing.timed(write), "read": timing.timed(read)}
+    assert (results.pop() == vectors[order]).all()
+    return times
 
 
 def mteb_wrapper(folder, texts, vectors, order):

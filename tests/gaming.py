@@ -271,8 +271,7 @@ def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     cells = pl.concat([frame.with_columns(row=pl.lit(name)) for name, frame in rows.items()])
     first, *others = rows
     means = estimator.means(cells)
-    usable = cells.filter(~pl.col("row").is_in(list(means.unusable)))
-    ranks = estimator.ranks(usable)
+    ranks = estimator.ranks(means, rows.keys() - means.unusable.keys())
     changes = pl.concat(
         [
             estimator.differences(cells.filter(pl.col("row").is_in([first, row])), [(first, [row])])
@@ -282,19 +281,17 @@ def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             for row in others
         ]
     )  # fmt: skip
-    why = means.unusable | {
-        row: reason for (_, name, row), reason in ranks.unranked.items() if name == "overall"
-    }
+    unusable = pl.col("row").replace_strict(means.unusable, default=None, return_dtype=pl.String)
     of_means = means.frame.filter(name="overall").select("row", "value", "low", "high", "methods")
     return (
         pl.DataFrame({"row": list(rows)})
         .join(of_means, on="row", how="left", maintain_order="left")
         .join(
-            ranks.frame.filter(name="overall").drop("measures", "name"),
+            ranks.filter(name="overall").drop("measures", "name"),
             on="row", how="left", maintain_order="left",
         )
         .join(changes, on="row", how="left", maintain_order="left")
-        .with_columns(unranked=pl.col("row").replace_strict(why, default=None))
+        .with_columns(unranked=pl.coalesce(unusable, "unranked"))
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`harness cache`: shows, verifies and prunes the cached embeddings and answers."""
+"""`harness cache`: shows and prunes the cached embeddings and answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group("cache")
 def command() -> None:
-    """Show, verify and prune the cached embeddings."""
+    """Show and prune the cached embeddings."""
 
 
 @command.command("info")
@@ -57,37 +57,6 @@ def info(cache: Place | None, as_json: bool) -> None:
             [{"cached answers": r["answers"], "MB": _megabytes(r["bytes"])} for r in answer_files],
             title=str(answers.default_folder()),
         )
-
-
-@command.command("verify")
-@arguments.cache
-@arguments.as_json
-def verify(cache: Place | None, as_json: bool) -> int:
-    """Check the cached vectors; damaged files are set aside.
-
-    Vectors that were set aside are computed again when they are needed.
-    """
-    from harness.commands import output
-    from harness.store import pruning
-
-    rows = [
-        {
-            "model": _model(store),
-            "segment": segment.name,
-            "texts": segment.rows,
-            "problem": segment.problem or None,
-        }
-        for store in pruning.stores(_folder(cache))
-        for segment in pruning.store_of(store).verify()
-    ]
-    damaged = [row for row in rows if row["problem"]]
-    if as_json:
-        output.as_json(rows)
-    else:
-        if damaged:
-            output.lines(damaged, drop=("texts",))
-        echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
-    return 1 if damaged else 0
 
 
 @command.command("prune")

@@ -246,7 +246,7 @@ def of_comparison(names: tuple[str, str], comparison: Comparison) -> list[Table 
     comparison
         The comparison.
     """
-    columns = ["task", "score", "ideal", *names, "difference", "95% interval"]
+    columns = ["task", "score", "ideal", *names, "difference"]
     found = [
         Table(measures, columns, [_row(pair) for pair in pairs], drop=("score",), repeat=1)
         for measures in tables.MEASURES
@@ -258,18 +258,12 @@ def of_comparison(names: tuple[str, str], comparison: Comparison) -> list[Table 
 def _row(pair: Pair) -> list[Any]:
     ideal = pair.a.ideal if isinstance(pair.a.ideal, str) else f"{pair.a.ideal:g}"
     values = [tables.value_of(tables.cell_of(record)) for record in (pair.a, pair.b)]
-    ends = f"[{pair.interval.low:+z.3f}, {pair.interval.high:+z.3f}]" if pair.interval else None
-    return [pair.a.task.name, pair.a.score, ideal, *values, f"{pair.difference:+z.3f}", ends]
+    return [pair.a.task.name, pair.a.score, ideal, *values, f"{pair.difference:+z.3f}"]
 
 
 def _legend(comparison: Comparison) -> list[str]:
     """Return what the columns and marks mean, a line each; only of those that occur."""
     lines = []
-    if any(pair.interval for pair in comparison.pairs):
-        lines.append(
-            "95% interval of a score: of the difference over the items of the task, paired where "
-            "both have samples"
-        )
     if any(
         pair.a.p_value is not None and pair.a.task.measures != "usefulness"
         for pair in comparison.pairs

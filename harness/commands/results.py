@@ -12,7 +12,7 @@ import click
 
 from harness.commands import arguments, output, result_tables
 from harness.printing import echo
-from harness.results.verdict import SMALLEST
+from harness.results.ratios import SMALLEST
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison

@@ -13,7 +13,7 @@ import click
 from harness import names
 from harness.commands import arguments, output
 from harness.printing import echo
-from harness.results.verdict import SMALLEST
+from harness.results.ratios import SMALLEST
 
 if TYPE_CHECKING:
     from harness.results.formats import Sentences, Table

@@ -394,9 +394,9 @@ def encode_batches(
 
     If a batch does not fit into memory, it is halved, and so is the budget for later batches. If
     the embedder raises any other exception, the texts of the batch are encoded one by one. A text
-    whose vector is not valid is encoded again, alone, when all others are done. A text that fails
-    alone is reported as failed. If many texts fail one after another, also short ones, the model is
-    abandoned, and the remaining texts are reported as failed.
+    that fails alone, or whose vector is not valid, is reported as failed. If many texts fail one
+    after another, also short ones, the model is abandoned, and the remaining texts are reported as
+    failed.
 
     Parameters
     ----------
@@ -512,7 +512,6 @@ class Piece:
     failed: dict[str, str] = field(default_factory=dict)
     n_batches: int = 0
     n_halvings: int = 0
-    invalid: list[int] = field(default_factory=list)  # to be encoded again, alone
     n_begun: int = 0  # batches whose vectors were not read
     is_begun: bool = False  # whether all of its batches began
     on_report: OnReport = lambda report: None
@@ -606,7 +605,6 @@ class _Begun:
     longest: int
     since: float
     vectors: Callable[[], Vectors]
-    again: bool
 
 
 _MOST_BEGUN = 2
@@ -687,30 +685,25 @@ class Loop:
             waiting = np.delete(waiting, i)
             if not self._in_a_row:
                 return waiting
-        self._give_up(piece, waiting.tolist())
+        reason = f"given up after {self._in_a_row} texts in a row failed, the last: {self._last}"
+        piece.failed |= {piece.keys[i]: reason for i in waiting.tolist()}
+        if len(waiting):
+            self.on_done(len(waiting))
         return waiting[:0]
 
-    def _give_up(self, piece: Piece, positions: Sequence[int]) -> None:
-        reason = f"given up after {self._in_a_row} texts in a row failed, the last: {self._last}"
-        piece.failed |= {piece.keys[i]: reason for i in positions}
-        if positions:
-            self.on_done(len(positions))
-
-    def _is_taken(
-        self, piece: Piece, positions: Positions, longest: int, *, again: bool = False
-    ) -> bool:
+    def _is_taken(self, piece: Piece, positions: Positions, longest: int) -> bool:
         """Encode or begin a batch; return whether that worked, so that it need not be split."""
         since = self.size.clock()
         if piece.ids is None:
             result = attempt(self.embedder, [piece.keys[i] for i in positions])
             seconds = self.size.clock() - since
-            return self._is_done(piece, positions, longest, result, seconds, again=again)
+            return self._is_done(piece, positions, longest, result, seconds)
         vectors = _tried(lambda: _begun(self.embedder, piece, positions.tolist()))
         if isinstance(vectors, Failure):
             self.collect()  # what is on the device needs memory, too
-            return self._is_done(piece, positions, longest, vectors, 0.0, again=again)
+            return self._is_done(piece, positions, longest, vectors, 0.0)
         piece.n_begun += 1
-        self._begun.append(_Begun(piece, positions, longest, since, vectors, again))
+        self._begun.append(_Begun(piece, positions, longest, since, vectors))
         if len(positions) == 1:
             self.collect()  # after a failure texts go alone, and the next one depends on this one
         while len(self._begun) >= _MOST_BEGUN:
@@ -724,7 +717,7 @@ class Loop:
         result = _tried(lambda: Encoded(checked(self.embedder, len(positions), begun.vectors())))
         now = self.size.clock()
         seconds, self._collected = now - max(begun.since, self._collected), now
-        if not self._is_done(piece, positions, begun.longest, result, seconds, again=begun.again):
+        if not self._is_done(piece, positions, begun.longest, result, seconds):
             self._begin(piece, positions)
             self.collect()
         piece.n_begun -= 1
@@ -737,8 +730,6 @@ class Loop:
         longest: int,
         result: Encoded | Failure,
         seconds: float,
-        *,
-        again: bool,
     ) -> bool:
         """Take the result of a batch; return whether it need not be split."""
         batch = [piece.keys[i] for i in positions]
@@ -763,13 +754,8 @@ class Loop:
             piece.n_batches += 1
             self._in_a_row = 0
             self.on_done(int(valid.sum()))
-        for i, reason in result.reasons.items():
-            self._fail(piece, batch[i], reason)
-            valid[i] = True  # it need not be encoded again
-        if again and not valid.all():
-            self._fail(piece, batch[0], _reason(result.vectors[0]))
-        elif not again:
-            piece.invalid += positions[~valid].tolist()
+        for i in np.flatnonzero(~valid).tolist():
+            self._fail(piece, batch[i], result.reasons.get(i) or _reason(result.vectors[i]))
         return True
 
     def _add(self, texts: list[str], vectors: Vectors, *, behind: bool = False) -> None:
@@ -787,16 +773,10 @@ class Loop:
             self._added.popleft().result()
 
     def _end(self, piece: Piece) -> None:
-        """When all batches of a piece are done, encode its invalid texts again, and report."""
+        """Report a piece when all of its batches are done."""
         if not piece.is_begun or piece.n_begun:
             return
         piece.is_begun = False  # the report comes once
-        for position in piece.invalid:
-            if self._in_a_row < FAILURES_IN_A_ROW:
-                longest = max(1, int(piece.lengths[position]))
-                self._is_taken(piece, np.array([position]), longest, again=True)
-            else:
-                self._give_up(piece, [position])
         report = Report(
             n_texts=len(piece.keys) - len(piece.failed),
             n_batches=piece.n_batches,

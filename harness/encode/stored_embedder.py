@@ -6,7 +6,6 @@ There is one object a run. It does not retry a text that could not be encoded.
 from __future__ import annotations
 
 import contextlib
-import functools
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,6 @@ from harness.embedder import (
     packed,
     pair_keys,
     ranks_by,
-    reads_texts,
     role_keys,
     similarity_of,
     text_of_key,
@@ -140,13 +138,7 @@ def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
 def store_of(embedder: Embedder, folder: Place) -> Store:
     """Return the store of an embedder in the folder of all stores."""
     info = embedder.info
-    is_text = reads_texts(info.kind)
-    return Store(
-        folder,
-        info.fingerprint,
-        without_vector=functools.partial(without_vector, embedder) if is_text else None,
-        packed=info.kind in PACKED,
-    )
+    return Store(folder, info.fingerprint, packed=info.kind in PACKED)
 
 
 class StoredEmbedder:
@@ -232,10 +224,9 @@ class StoredEmbedder:
 
     def _stored(self, keys: Sequence[str]) -> Vectors:
         """Return the vectors of keys; those that the store lacks are encoded."""
-        for _ in range(2):  # reading may find damaged vectors, which are then encoded again
-            with contextlib.suppress(KeyError):
-                return self.store.get(keys)
-            self.ensure(keys)
+        with contextlib.suppress(KeyError):
+            return self.store.get(keys)
+        self.ensure(keys)
         with contextlib.suppress(KeyError):
             return self.store.get(keys)
         failed = [text_of_key(key) for key in self.store.missing(keys)]

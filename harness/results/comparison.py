@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import pstdev
@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
-from harness.results import resampling
-from harness.results.ratios import MEANING
+from harness.results.ratios import MEANING, OVERALL, SMALLEST
 from harness.results.record import (
-    IntervalPart,
     Record,
     finite,
     samples_exist,
@@ -28,8 +26,6 @@ from harness.results.record import (
 from harness.results.tables import age
 from harness.results.verdict import (
     MEASURES,
-    OVERALL,
-    SMALLEST,
     Moved,
     Verdict,
     differences_of,
@@ -50,29 +46,11 @@ MOVED = 5
 
 @dataclass(frozen=True)
 class Pair:
-    """A score of both rows.
-
-    Parameters
-    ----------
-    a, b
-        The records.
-    value_a, value_b
-        Their values.
-    interval
-        Interval of the difference over paired items. Without samples that of two independent
-        scores, which is wider; None if one has no interval.
-    """
+    """A score of both rows: the records, and the value of `b` less that of `a`."""
 
     a: Record
     b: Record
-    value_a: float
-    value_b: float
-    interval: IntervalPart | None = None
-
-    @property
-    def difference(self) -> float:
-        """The value of `b` less that of `a`."""
-        return self.value_b - self.value_a
+    difference: float
 
 
 @dataclass(frozen=True)
@@ -120,8 +98,6 @@ class Comparison:
                 "a": pair.a.value,
                 "b": pair.b.value,
                 "difference": pair.difference,
-                "low": pair.interval.low if pair.interval else None,
-                "high": pair.interval.high if pair.interval else None,
                 "unseen": pair.b.unseen.kind if pair.b.unseen else None,
                 "left_out": pair.a.left_out or pair.b.left_out,
             }
@@ -152,8 +128,7 @@ def compare(
         Records of one model under one mitigator each, such as
         `records.select(mitigator="none")` of the records of one model.
     folder, folder_b
-        The results folder, and that of `b` if it is another one. Where both records of a pair have
-        samples there or in memory, the difference has an interval over items.
+        The results folder, and that of `b` if it is another one, for samples.
     smallest
         Smallest difference of bias that counts as more or less.
     prompts
@@ -166,55 +141,48 @@ def compare(
     """
     a, b = ([record.judged() for record in side] for side in (a, b))
     left, right = _by_key(a), _by_key(b)
-    folders = (folder, folder_b or folder)
     pairs: list[Pair] = []
     left_out: list[tuple[str, str]] = []
-    moved: list[Moved] = []
     for key in dict.fromkeys([*left, *right]):
-        reason = _unpaired(left.get(key), right.get(key))
-        if reason:
-            left_out.append((key[0], reason))
-            continue
-        pair, of_pair = _pair(left[key], right[key], folders)
-        pairs.append(pair)
-        moved += of_pair
-    names = _name(a, b), _name(b, a)
-    errors = {"base": prompts[0], "model 0": prompts[1]}
-    rows = left.values(), [right.values()]
-    verdict = judge(*rows, names, moved=moved, smallest=smallest, prompts=errors)
+        found = _paired(left.get(key), right.get(key))
+        if isinstance(found, Pair):
+            pairs.append(found)
+        else:
+            left_out.append((key[0], found))
+    folders = folder, folder_b or folder
+    verdict = judge(a, [b], folders=folders, smallest=smallest, prompts=prompts)
     return Comparison(tuple(pairs), verdict, tuple(left_out), _several_seeds(a) + _several_seeds(b))
 
 
 def judge(
     base: Iterable[Record],
     models: Sequence[Iterable[Record]],
-    names: tuple[str, str] = ("base", "model"),
     *,
-    moved: Iterable[Moved] = (),
+    folders: Folders = (None, None),
     smallest: float = SMALLEST,
-    prompts: Mapping[str, float] | None = None,
+    prompts: tuple[float, float] = (0.0, 0.0),
 ) -> Verdict:
     """Return the verdict on a model beside its base.
 
     Parameters
     ----------
     base
-        The records of the base, one a score.
+        The records of the base.
     models
         Those of the model, or of each seed of its training. With three seeds or more their spread
         is part of the intervals.
-    names
-        Names of the base and the model.
-    moved
-        The items that moved.
+    folders
+        The results folders of the base and the model, for samples.
     smallest
         Smallest difference of bias that counts as more or less.
     prompts
-        What other prompts change, by row: `base`, `model 0` and so on.
+        What other prompts change in the bias of the base, and of the model.
     """
     from harness.results import estimator
 
-    rows = {"base": list(base), **{f"model {i}": list(of) for i, of in enumerate(models)}}
+    newest = [_by_key(list(of)) for of in (base, *models)]
+    names = ["base", *(f"model {i}" for i in range(len(models)))]
+    rows = {name: list(of.values()) for name, of in zip(names, newest, strict=True)}
     every = [record for of in rows.values() for record in of]
     versions: dict[str, int] = {}
     for part in (record.task for record in every):
@@ -224,8 +192,12 @@ def judge(
         return record.task.version < versions[record.task.name]
 
     cells = estimator.cells_of(rows, is_old=is_old)
-    seeds = [row for row in rows if row != "base"]
-    found = estimator.differences(cells, [("base", seeds)], smallest=smallest, prompts=prompts)
+    found = estimator.differences(
+        cells,
+        [("base", names[1:])],
+        smallest=smallest,
+        prompts={"base": prompts[0], **dict.fromkeys(names[1:], prompts[1])},
+    )
     shown = set(found.frame.filter(measures="bias")["name"])
     left_out: dict[str, dict[str, tuple[str, ...]]] = {}
     for task, measures, reason in found.left_out.select("task", "measures", "reason").iter_rows():
@@ -242,14 +214,16 @@ def judge(
         if record.primary and record.unseen is not None and record.unseen.kind == "void"
     }
     meaning = found.of(measures=MEANING)
-    spreads = {(m.task, m.text): m for m in moved}.values()
+    moved = {(m.task, m.text): m for of in newest[1:] for m in _moved(newest[0], of, folders)}
+    labels = [_name(rows[name], rows["base"]) for name in names[1:]]
+    label = labels[0] if len(labels) == 1 else f"{len(labels)} seeds ({', '.join(labels)})"
     return Verdict(
         differences=tuple(differences_of(found)),
         left_out=left_out,
-        moved=tuple(sorted(spreads, key=lambda m: -abs(m.spreads))[:MOVED]),
+        moved=tuple(sorted(moved.values(), key=lambda m: -abs(m.spreads))[:MOVED]),
         without_line=tuple(sorted(concepts - shown)) if OVERALL in shown else (),
         not_judged={concept: void[concept] for concept in sorted(set(void) - concepts)},
-        names=names,
+        names=(_name(rows["base"], rows["model 0"]), label),
         seeds=len(models),
         meaning=(meaning["base"], meaning["model"]) if meaning else None,
         smallest=smallest,
@@ -300,24 +274,15 @@ def _by_key(records: Sequence[Record]) -> dict[Key, Record]:
     return newest
 
 
-def _unpaired(a: Record | None, b: Record | None) -> str:
-    """Return the reason why two records cannot be compared; empty if they can be."""
+def _paired(a: Record | None, b: Record | None) -> Pair | str:
+    """Return a pair of records, or the reason why they cannot be compared."""
     if a is None or b is None:
         return "only one of the two has it"
     if a.task.digest != b.task.digest:
         return "the versions or data of the task differ"
-    return "a value is void" if a.value is None or b.value is None else ""
-
-
-def _pair(a: Record, b: Record, folders: Folders) -> tuple[Pair, list[Moved]]:
-    """Return the pair of two records that have a value, and its items that moved most."""
-    rows = [_samples(record, folder) for record, folder in zip((a, b), folders, strict=True)]
-    paired = resampling.over_items(*rows) if all(rows) else None
-    value_a, value_b = (math.nan if r.value is None else r.value for r in (a, b))
-    pair = Pair(a, b, value_a, value_b, paired or resampling.of_independent(a, b))
-    is_shown = a.primary and a.task.measures == "bias" and all(rows)
-    is_shown = is_shown and not a.left_out and not b.left_out
-    return pair, moved_items(a.task.name, *rows) if is_shown else []
+    if a.value is None or b.value is None:
+        return "a value is void"
+    return Pair(a, b, b.value - a.value)
 
 
 def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str, Any]]:
@@ -331,6 +296,16 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
 
 
 # The items that moved most.
+
+
+def _moved(a: Mapping[Key, Record], b: Mapping[Key, Record], folders: Folders) -> Iterator[Moved]:
+    """Yield the items of each score of bias that moved most."""
+    for key, record in a.items():
+        pair = _paired(record, b.get(key))
+        if isinstance(pair, Pair) and record.primary and record.task.measures == "bias":
+            both = pair.a, pair.b
+            if not any(of.left_out for of in both):
+                yield from moved_items(key[0], *map(_samples, both, folders))
 
 
 def moved_items(
@@ -347,7 +322,7 @@ def moved_items(
     """
     values = [
         {
-            tuple(resampling.item(row).values()): float(row["contribution"])
+            _item(row): float(row["contribution"])
             for row in rows
             if row.get("contribution") is not None
         }
@@ -461,7 +436,14 @@ def _by_item(record: Record, folder: Path) -> Mapping[tuple[str, ...], Mapping[s
     rows: Sequence[Mapping[str, Any]] = ()
     if samples_exist(folder, record):
         rows = record.read_samples(folder)
-    return {tuple(resampling.item(row).values()): row for row in rows}
+    return {_item(row): row for row in rows}
+
+
+def _item(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the key of an item: its input and text or, for a pair, the text of each input."""
+    of_pair = [key for key in row if not key.endswith("_embedded")]
+    keys = ("input", "text") if "text" in row else of_pair
+    return tuple(row[key] for key in keys if isinstance(row.get(key), str))
 
 
 def _is_number(value: Any) -> bool:

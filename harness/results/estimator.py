@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,18 +29,22 @@ import polars as pl
 
 from harness.metrics import t_quantile
 from harness.names import NONE
-from harness.results.ratios import CLEAR, ITEMS, LEVEL, MEANING, NORMAL
-from harness.results.record import VOID, Record, greatest_loss
-from harness.results.verdict import (
+from harness.results.ratios import (
+    CLEAR,
     FEWEST_SEEDS,
+    ITEMS,
     LESS,
+    LEVEL,
+    MEANING,
     MORE,
+    NORMAL,
     OVERALL,
     POWER,
     SAME,
     SMALLEST,
     UNCLEAR,
 )
+from harness.results.record import VOID, Record, greatest_loss
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -73,6 +77,8 @@ NOT_IN_BOTH = "not in both rows"
 NO_SCALE = "in a method without a clear gap of the reference encoder"
 BLURRED = "in a method whose yardstick is not clear"
 """Why a cell does not count, beside `Record.left_out`."""
+NO_INTERVAL = "a score without an interval"
+"""Why a difference of usefulness has no interval."""
 
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("row", "task", "digest", "measures", "concept", "method"), pl.String()),
@@ -262,39 +268,114 @@ def _scaled(
 
 
 @dataclass(frozen=True)
-class _Methods:
-    """What each method says, one line a key and method.
+class _Means:
+    """The mean of each of k keys, with what each unit changes in it.
 
     Parameters
     ----------
-    frame
-        `key`, `method`, `tasks`, `is_bias`, `is_evidence`; `r`, the ratio over that of the
-        reference encoder, of variances its root, and `error`, that of a difference; `s`, what it
-        says of r², and `s_reference`, the same of the reference encoder; of usefulness these are
-        the mean and 1; `has_scale` and `is_clear`.
+    methods
+        What each method says, one line a key and method: `key` with what it stands for; `method`,
+        `tasks`, `is_bias`, `is_evidence`; `r`, the ratio over that of the reference encoder, of
+        variances its root, and `error`, that of a difference; `s`, what it says of r², and
+        `s_reference`, the same of the reference encoder; of usefulness these are the mean and 1;
+        `has_scale`, `is_clear`; and `counts`, whether the means are over it.
+    value
+        (k,) √Q, or the mean of usefulness; NaN without a method.
+    square
+        (k,) Q, which may be below 0.
     units
-        (methods, units): what each unit changes in s.
+        (k, units): what each unit changes in the value. Near 0, where the root is steep, it is the
+        secant over the error of Q.
+    of_square
+        The same in Q.
     growth
-        The same in r, where the ratio is larger by 1.
+        The same in the value, where it is larger by 1.
+    number
+        (k,) number of methods.
+    is_bias
+        (k,) whether the key measures bias.
     """
 
-    frame: pl.DataFrame
+    methods: pl.DataFrame
+    value: Floats
+    square: Floats
     units: csr_array
+    of_square: csr_array
     growth: csr_array
+    number: Floats
+    is_bias: Mask
+
+    def toward(self) -> pl.DataFrame:
+        """Return of each `key` its `tasks`, and whether its differences are `toward`."""
+        signed = pl.col("error").is_not_nan()
+        r, error = pl.col("r").filter(signed), pl.col("error").filter(signed)
+        sign = pl.when(r.sum().abs() > NORMAL * (error**2).sum().sqrt()).then(r.sum().sign())
+        return (
+            self.methods.filter("counts")
+            .group_by("key")
+            .agg(pl.col("tasks").sum(), toward=sign.fill_null(0.0).cast(pl.Int64))
+        )
+
+    def left_out(self, cells: pl.DataFrame, of: str) -> pl.DataFrame:
+        """Return the cells whose method does not count: `of`, `task`, `measures`, `reason`."""
+        key = [of, "measures", "method"]
+        why = pl.when(~pl.col("has_scale")).then(pl.lit(NO_SCALE))
+        without = (
+            self.methods.filter(pl.col("name") == OVERALL)
+            .select(*key, reason=why.when(~pl.col("is_clear")).then(pl.lit(BLURRED)))
+            .drop_nulls("reason")
+            .unique(key, keep="first", maintain_order=True)
+        )
+        found = cells.select(*key, "task").join(without, on=key, maintain_order="left")
+        return found.select(of, "task", "measures", "reason")
+
+    def unusable(self, of: Sequence[str]) -> pl.DataFrame:
+        """Return `of` and `unusable`, why the means say nothing: too few yardsticks are clear."""
+        return (
+            self.methods.filter("has_scale", "is_evidence", pl.col("name") == OVERALL)
+            .group_by(of, maintain_order=True)
+            .agg(clear=pl.col("is_clear").sum(), of=pl.len())
+            .filter(pl.col("clear") < CLEAR_SHARE * pl.col("of"))
+            .select(
+                *of,
+                unusable=pl.format(
+                    "the yardsticks of {} of {} methods are clear; half of them are needed",
+                    *("clear", "of"),
+                ),
+            )
+        )
+
+    def ends(self, prompt: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals: of bias from those of Q, and with that of prompts."""
+        known = _enough(self.of_square, self.is_bias)
+        error, df = _norm(self.of_square), _df(self.of_square, self.is_bias)
+        half = np.where(known, t_quantile(LEVEL, df) * error, np.nan)
+        square = np.where(self.is_bias, np.maximum(self.square, 0.0), self.square)
+        low, high = (
+            np.where(self.is_bias, _root(end), end) for end in (square - half, square + half)
+        )
+        low = self.value - np.hypot(self.value - low, NORMAL * prompt)
+        high = self.value + np.hypot(high - self.value, NORMAL * prompt)
+        return np.where(self.is_bias, np.maximum(low, 0.0), low), high
 
 
 _REFERENCE = ("reference_gap", "reference_yardstick")
 
 
-def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
-    """Return what each method says.
+def _means(cells: pl.DataFrame, keys: pl.DataFrame, of: Cells, shared: Sequence[str]) -> _Means:
+    """Return the means over the methods that count.
 
     Parameters
     ----------
     cells
         With `key`; `n` and `d`, the places of the cells of the gap and of the yardstick.
+    keys
+        What each `key` stands for, with `measures` and `name`, the line.
     of
         The cells with their units.
+    shared
+        Columns of keys that have the same methods. One that does not count in all of them overall
+        counts on no line.
     """
     from scipy.sparse import csr_array, diags_array
 
@@ -329,8 +410,7 @@ def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
     n_ref, d_ref = (frame[name].to_numpy() for name in _REFERENCE)
     v_n_ref, v_d_ref = (frame[f"{name}_reference"].to_numpy() for name in ("v_n", "v_d"))
     is_bias, is_square = frame["is_bias"].to_numpy(), frame["power"].to_numpy() == 2
-    has_scale = ~is_bias | ((n_ref > 0) & (d_ref > 0) & (n_ref >= CLEAR_GAP * np.sqrt(v_n_ref)))
-    is_clear = (d > 0) & (~frame["is_evidence"].to_numpy() | (d >= CLEAR * np.sqrt(v_d)))
+    is_root = is_bias & ~is_square
     with np.errstate(divide="ignore", invalid="ignore"):
         of_reference = n_ref / d_ref
         ratio = n / d
@@ -338,9 +418,10 @@ def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
         # Variances as if the units of all tasks were different ones.
         apart = (v_n + ratio**2 * v_d) / (d * of_reference) ** 2
         apart_reference = (v_n_ref + of_reference**2 * v_d_ref) / (d_ref * of_reference) ** 2
-        scale = diags_array(np.nan_to_num(1 / (d * of_reference), posinf=0.0, neginf=0.0))
-        down = diags_array(np.nan_to_num(ratio, posinf=0.0, neginf=0.0))
-        share = diags_array(np.nan_to_num(-1 / d, posinf=0.0, neginf=0.0))
+        scale, down, share = (
+            diags_array(np.nan_to_num(part, posinf=0.0, neginf=0.0))
+            for part in (1 / (d * of_reference), ratio, -1 / d)
+        )
     group = cells["group"].to_numpy()
     shape = (frame.height, len(group))
     sums = csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)
@@ -353,60 +434,52 @@ def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
         v_reference = np.where(apart > 0, apart_reference * v / apart, apart_reference)
     # The slope of r² is 2r. Where r is within its error of 0, the error of r² is that of e² · χ².
     slope = np.where(r < 0, -2.0, 2.0) * np.maximum(np.abs(r), np.sqrt(v / 2))
-    slope = np.where(is_square | ~is_bias, 1.0, np.nan_to_num(slope))
-    s = np.where(is_square | ~is_bias, r, r**2 - v)
-    s_reference = np.where(is_square | ~is_bias, 1.0, 1 - v_reference)
-    frame = frame.select("key", "method", "tasks", "is_bias", "is_evidence").with_columns(
-        r=np.where(is_square, np.sign(r) * np.sqrt(np.abs(r)), r),
-        s=s,
-        s_reference=s_reference,
-        error=np.where(is_bias & ~is_square, np.sqrt(v), np.nan),
-        has_scale=has_scale,
-        is_clear=is_clear,
+    methods = (
+        frame.select("key", "method", "tasks", "is_bias", "is_evidence")
+        .with_columns(
+            r=np.where(is_square, np.sign(r) * np.sqrt(np.abs(r)), r),
+            s=np.where(is_root, r**2 - v, r),
+            s_reference=np.where(is_root, 1 - v_reference, 1.0),
+            error=np.where(is_root, np.sqrt(v), np.nan),
+            has_scale=~is_bias
+            | ((n_ref > 0) & (d_ref > 0) & (n_ref >= CLEAR_GAP * np.sqrt(v_n_ref))),
+            is_clear=(d > 0) & (~frame["is_evidence"].to_numpy() | (d >= CLEAR * np.sqrt(v_d))),
+        )
+        .join(keys, on="key", maintain_order="left")
+        .with_columns(counts=_counts(shared))
     )
-    return _Methods(frame, diags_array(slope) @ changes, share @ of_yardstick)
+    units = diags_array(np.where(is_root, np.nan_to_num(slope), 1.0)) @ changes
+    return _over_methods(methods, units, share @ of_yardstick, keys.height)
 
 
-@dataclass(frozen=True)
-class _Values:
-    """The mean of each of k keys, with what each unit changes in it.
+def _counts(shared: Sequence[str]) -> pl.Expr:
+    """Return which methods count: on a line, and for all keys that share their methods."""
+    own = pl.col("has_scale") & pl.col("is_clear")
+    overall = own | (pl.col("name") != OVERALL)
+    on_line = own.all().over(*shared, "measures", "name", "method")
+    return on_line & overall.all().over(*shared, "measures", "method")
+
+
+def _over_methods(
+    methods: pl.DataFrame, units: csr_array, growth: csr_array, n_keys: int
+) -> _Means:
+    """Return the mean of each key over the methods that count.
 
     Parameters
     ----------
-    value
-        (k,) √Q, or the mean of usefulness; NaN without a method.
-    square
-        (k,) Q, which may be below 0.
-    units
-        (k, units): what each unit changes in the value. Near 0, where the root is steep, it is the
-        secant over the error of Q.
-    of_square
-        The same in Q.
-    growth
-        The same in the value, where it is larger by 1.
     methods
-        (k,) number of methods.
-    is_bias
-        (k,) whether the key measures bias.
-    counts
-        (methods,) which methods the means are over.
+        As of `_Means`.
+    units
+        (methods, units): what each unit changes in s.
+    growth
+        The same in r, where the ratio is larger by 1.
+    n_keys
+        Number of keys.
     """
-
-    value: Floats
-    square: Floats
-    units: csr_array
-    of_square: csr_array
-    growth: csr_array
-    methods: Floats
-    is_bias: Mask
-    counts: Mask
-
-
-def _values(methods: _Methods, counts: Mask, n_keys: int) -> _Values:
-    """Return the mean of each key over the methods that count."""
     from scipy.sparse import csr_array, diags_array
 
-    frame, places = methods.frame.filter(counts), np.flatnonzero(counts)
+    counts = methods["counts"].to_numpy()
+    frame, places = methods.filter("counts"), np.flatnonzero(counts)
     key = frame["key"].to_numpy()
     number = np.bincount(key, minlength=n_keys).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -415,25 +488,22 @@ def _values(methods: _Methods, counts: Mask, n_keys: int) -> _Values:
         square = mean / np.where(unit > 0, unit, np.nan)
         weight = 1 / (number * unit)
     is_bias = np.bincount(key, frame["is_bias"], minlength=n_keys) > 0
-    of_key = csr_array(
-        (np.nan_to_num(weight)[key], (key, places)), shape=(n_keys, methods.frame.height)
-    )
-    of_square = of_key @ methods.units
+    shape = n_keys, methods.height
+    of_square = csr_array((np.nan_to_num(weight)[key], (key, places)), shape=shape) @ units
     error = _norm(of_square)
     with np.errstate(divide="ignore", invalid="ignore"):
         above, below = (_root(np.maximum(square, 0.0) + sign * error) for sign in (1, -1))
         slope = np.where(error > 0, (above - below) / (2 * error), 0.5 / _root(square))
     slope = np.nan_to_num(np.where(is_bias, slope, 1.0), posinf=0.0)
-    each = csr_array((1 / number[key], (key, places)), shape=(n_keys, methods.frame.height))
-    return _Values(
+    return _Means(
+        methods=methods,
         value=np.where(is_bias, _root(square), square),
         square=square,
         units=diags_array(slope) @ of_square,
         of_square=of_square,
-        growth=each @ methods.growth,
-        methods=number,
+        growth=csr_array((1 / number[key], (key, places)), shape=shape) @ growth,
+        number=number,
         is_bias=is_bias,
-        counts=counts,
     )
 
 
@@ -468,9 +538,6 @@ def _enough(units: csr_array, is_bias: Mask) -> Mask:
     return np.asarray((~is_bias | (number >= FEWEST)) & np.isfinite(_power(units, 2)))
 
 
-# Means of rows.
-
-
 def _lines(cells: pl.DataFrame) -> pl.DataFrame:
     """Return cells twice: in the line of all concepts, and in that of their own."""
     of_all = cells.with_columns(name=pl.lit(OVERALL))
@@ -484,40 +551,10 @@ def _keyed(cells: pl.DataFrame, by: Sequence[str]) -> tuple[pl.DataFrame, pl.Dat
     return cells.join(keys, on=by, maintain_order="left"), keys
 
 
-def _has_methods(methods: pl.DataFrame, of: Sequence[str]) -> pl.Series:
-    """Return which methods count: on a line, and for all rows that are compared with each other.
-
-    A method that does not count overall counts on no line of these rows.
-
-    Parameters
-    ----------
-    methods
-        With `measures` and `name`, the line.
-    of
-        Columns that rows have in common that are compared.
-    """
-    own = pl.col("has_scale") & pl.col("is_clear")
-    overall = own | (pl.col("name") != OVERALL)
-    return methods.select(
-        own.all().over(*of, "measures", "name", "method")
-        & overall.all().over(*of, "measures", "method")
-    ).to_series()
+# Means of rows.
 
 
-def _left_out(methods: pl.DataFrame, cells: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
-    """Return the cells whose method does not count: `of`, `task`, `measures`, `reason`."""
-    without = methods.filter(pl.col("name") == OVERALL).select(
-        *of,
-        *("measures", "method"),
-        reason=pl.when(~pl.col("has_scale"))
-        .then(pl.lit(NO_SCALE))
-        .when(~pl.col("is_clear"))
-        .then(pl.lit(BLURRED)),
-    )
-    key = [*of, "measures", "method"]
-    reasons = without.drop_nulls("reason").unique(key, keep="first", maintain_order=True)
-    found = cells.select(*key, "task").join(reasons, on=key, maintain_order="left")
-    return found.select(*of, "task", "measures", "reason")
+_LINE = ("row", "measures", "name")
 
 
 @dataclass(frozen=True)
@@ -533,22 +570,29 @@ class Means:
         (1), against it (-1), or neither clearly (0).
     left_out
         Cells that do not count: `row`, `task`, `measures`, `reason`.
-    unclear
-        By row, its methods without a clear yardstick.
     unusable
         Rows of whose methods fewer than half have a clear yardstick: by row, the reason. They have
         no mean of bias.
+    cells, keys, means
+        What `ranks` needs: the cells, the line of each mean with the error of its `prompt`, and the
+        means.
     """
 
     frame: pl.DataFrame
     left_out: pl.DataFrame
-    unclear: Mapping[str, tuple[str, ...]]
     unusable: Mapping[str, str]
+    cells: Cells = field(repr=False)
+    keys: pl.DataFrame = field(repr=False)
+    means: _Means = field(repr=False)
 
     def of(self, row: str, measures: str, name: str = OVERALL) -> dict[str, Any]:
         """Return the line of a row; an empty one if nothing counts."""
-        found = self.frame.filter(row=row, measures=measures, name=name)
-        return found.row(0, named=True) if found.height else {}
+        return _line_of(self.frame, row=row, measures=measures, name=name)
+
+
+def _line_of(frame: pl.DataFrame, **names: object) -> dict[str, Any]:
+    found = frame.filter(**names)
+    return found.row(0, named=True) if found.height else {}
 
 
 def means(cells: pl.DataFrame | Cells, prompts: Mapping[str, float] | None = None) -> Means:
@@ -564,87 +608,104 @@ def means(cells: pl.DataFrame | Cells, prompts: Mapping[str, float] | None = Non
     """
     cells = Cells.of(cells)
     counted = cells.counting.with_columns(n="place", d="place")
-    keyed, keys = _keyed(_lines(counted), ["row", "measures", "name"])
-    found = _methods(keyed, cells)
-    methods = found.frame.join(keys, on="key", maintain_order="left")
-    unclear = methods.filter("has_scale", ~pl.col("is_clear"), pl.col("name") == OVERALL)
-    named: dict[str, list[str]] = {}
-    for row, method in unclear.select("row", "method").sort("row", "method").iter_rows():
-        named.setdefault(row, []).append(method)
-    unusable = _unusable(methods)
-    is_unusable = methods["row"].is_in(list(unusable)) & methods["is_bias"]
-    values = _values(found, (_has_methods(methods, ["row"]) & ~is_unusable).to_numpy(), keys.height)
-    reasons = cells.every.drop_nulls("left_out").select(
-        "row", "task", "measures", reason="left_out"
-    )
-    return Means(
-        _means_frame(keys, methods, values, prompts or {}),
-        pl.concat([reasons, _left_out(methods, counted, ["row"])]),
-        {row: tuple(names) for row, names in named.items()},
-        unusable,
-    )
-
-
-def _unusable(methods: pl.DataFrame) -> dict[str, str]:
-    """Return by row why its means say nothing: too few of its yardsticks are clear."""
-    shares = (
-        methods.filter("has_scale", "is_evidence", pl.col("name") == OVERALL)
-        .group_by("row", maintain_order=True)
-        .agg(clear=pl.col("is_clear").sum(), of=pl.len())
-        .filter(pl.col("clear") < CLEAR_SHARE * pl.col("of"))
-    )
-    return {
-        row: f"the yardsticks of {clear} of {of} methods are clear; half of them are needed"
-        for row, clear, of in shares.iter_rows()
-    }
-
-
-def _means_frame(
-    keys: pl.DataFrame, methods: pl.DataFrame, values: _Values, prompts: Mapping[str, float]
-) -> pl.DataFrame:
-    numbers = _numbers(methods, values)
-    low, high = _ends(values)
-    prompt = NORMAL * np.array([prompts.get(row, 0.0) for row in keys["row"]]) * values.is_bias
-    low = values.value - np.hypot(values.value - low, prompt)
-    high = values.value + np.hypot(high - values.value, prompt)
-    return (
-        keys.with_columns(
-            value=values.value,
-            low=np.where(values.is_bias, np.maximum(low, 0.0), low),
+    keyed, keys = _keyed(_lines(counted), _LINE)
+    found = _means(keyed, keys, cells, ["row"])
+    unusable = dict(found.unusable(["row"]).iter_rows())
+    keys = keys.with_columns(prompt=_prompts_of(keys["row"], prompts) * found.is_bias)
+    prompt = keys["prompt"].to_numpy()
+    low, high = found.ends(prompt)
+    frame = (
+        keys.drop("prompt")
+        .with_columns(
+            value=found.value,
+            low=low,
             high=high,
-            error=np.hypot(_norm(values.units), prompt / NORMAL),
-            methods=values.methods.astype(np.int64),
+            error=np.hypot(_norm(found.units), prompt),
+            methods=found.number.astype(np.int64),
         )
         .with_columns(pl.col("value", "low", "high", "error").fill_nan(None))
         .drop_nulls("value")
-        .join(numbers, on="key", how="left", maintain_order="left")
+        .filter((pl.col("measures") != "bias") | ~pl.col("row").is_in(list(unusable)))
+        .join(found.toward(), on="key", how="left", maintain_order="left")
         .drop("key")
     )
+    aside = cells.every.drop_nulls("left_out").select("row", "task", "measures", reason="left_out")
+    left_out = pl.concat([aside, found.left_out(counted, "row")])
+    return Means(frame, left_out, unusable, cells, keys, found)
 
 
-def _numbers(methods: pl.DataFrame, values: _Values) -> pl.DataFrame:
-    """Return the number of `tasks` of each `key`, and whether its differences are `toward`."""
-    signed = pl.col("error").is_not_nan()
-    r, error = pl.col("r").filter(signed), pl.col("error").filter(signed)
-    sign = pl.when(r.sum().abs() > NORMAL * (error**2).sum().sqrt()).then(r.sum().sign())
-    return (
-        methods.filter(values.counts)
-        .group_by("key")
-        .agg(pl.col("tasks").sum(), toward=sign.fill_null(0.0).cast(pl.Int64))
+def _prompts_of(rows: Iterable[str], prompts: Mapping[str, float] | None) -> Floats:
+    """Return the error of the prompt of each row."""
+    return np.array([(prompts or {}).get(row, 0.0) for row in rows], dtype=np.float64)
+
+
+def prompt_error(records: Columns, fingerprint: str) -> float:
+    """Return the error that its prompt gives the bias of a model; 0 if no other one was tried.
+
+    Parameters
+    ----------
+    records
+        Records, with those of the model and those under other prompts.
+    fingerprint
+        That of the model under its own prompt.
+    """
+    fields = {"own": "model.fingerprint", "base": "model.base_fingerprint"}
+    frame = records.flat({**fields, "label": "mitigator.label"}).cast(pl.String)
+    rows = dict(
+        frame.with_row_index("place")
+        .filter((pl.col("base") == fingerprint) | (pl.col("own") == fingerprint), label=NONE)
+        .group_by("own", maintain_order=True)
+        .agg("place")
+        .iter_rows()
     )
+    if not rows.keys() - {fingerprint}:
+        return 0.0
+    cells = cells_of({row: records.at(places) for row, places in rows.items()})
+    counted = Cells.of(cells.unique(["row", "task"], keep="last", maintain_order=True))
+    is_own = pl.col("row") == fingerprint
+    draws = counted.counting.filter(~is_own).with_columns(row=pl.lit(fingerprint), prompt="row")
+    return prompt_errors(counted.filter(is_own), draws).get(fingerprint, 0.0)
 
 
-def _ends(values: _Values) -> tuple[Floats, Floats]:
-    """Return the ends of the interval of each mean: of bias the roots of those of Q."""
-    known = _enough(values.of_square, values.is_bias)
-    error, df = _norm(values.of_square), _df(values.of_square, values.is_bias)
-    half = np.where(known, t_quantile(LEVEL, df) * error, np.nan)
-    square = np.where(values.is_bias, np.maximum(values.square, 0.0), values.square)
-    low, high = square - half, square + half
-    return (
-        np.where(values.is_bias, _root(low), low),
-        np.where(values.is_bias, _root(high), high),
+def prompt_errors(cells: Cells, draws: pl.DataFrame) -> dict[str, float]:
+    """Return by row the error that its prompt gives its bias, where others were tried.
+
+    It is the root mean square of what each other neutral instruction changes, which covers an own
+    one that was chosen for its low bias, too.
+
+    Parameters
+    ----------
+    cells
+        The cells of rows under their own prompts.
+    draws
+        Those under other prompts: `row`, `prompt`, `task`, and what is pooled. A prompt with fewer
+        than `LEAST_DRAWN` of the tasks of a row says nothing of it.
+    """
+    parts = [*_GAP, *_YARDSTICK]
+    own = cells.counting.filter(measures="bias").join(draws, on="row", how="semi")
+    drawn = draws.select("row", "prompt", "task", *parts, is_drawn=pl.lit(value=True))
+    under = (
+        own.join(draws.select("row", "prompt").unique(maintain_order=True), on="row")
+        .join(drawn, on=["row", "prompt", "task"], how="left", suffix="_under")
+        .filter(
+            pl.col("is_drawn").count().over("row", "prompt")
+            >= LEAST_DRAWN * pl.len().over("row", "prompt")
+        )
+        .with_columns(pl.coalesce(f"{name}_under", name).alias(name) for name in parts)
+        .with_columns(own="row", row=pl.concat_str("row", "prompt", separator="\n"))
     )
+    both = pl.concat([own, under.select(own.columns)])
+    of = means(Cells(both, cells.gaps, cells.yardsticks)).frame.filter(name=OVERALL)
+    of = of.select("row", "value")
+    changes = (
+        under.select("row", "own")
+        .unique(maintain_order=True)
+        .join(of, on="row")
+        .join(of, left_on="own", right_on="row", suffix="_own")
+        .group_by("own", maintain_order=True)
+        .agg(error=((pl.col("value") - pl.col("value_own")) ** 2).mean().sqrt())
+    )
+    return dict(changes.iter_rows())
 
 
 # Differences of two rows.
@@ -664,34 +725,24 @@ class Differences:
         One line a pair, what it measures and a line: `pair`, its place; `measures`, `name`;
         `tasks`, `methods`; `base`, `model` and `difference`, the model less its base, over the same
         tasks; `base_toward` and `model_toward`, as of `Means`; `low` and `high`, null for a
-        `reason`; `detectable`; `agree`, in how many methods the
-        sign is that of the difference; `depends_on`, the method without which it turns, or null;
-        `verdict`, `more`, `less`, `not clear` or `equal`; `lacks`, what a verdict lacks where the
-        interval alone would give one.
+        `reason`; `detectable`; `agree`, in how many methods the sign is that of the difference;
+        `depends_on`, the method without which it turns, or null; `verdict`, `more`, `less`, `not
+        clear` or `equal`; `lacks`, what a verdict lacks where the interval alone would give one.
     left_out
         What does not count in both rows: `pair`, `task`, `measures`, `reason`.
-    unclear
-        By the place of a pair, why its means say nothing.
     """
 
     frame: pl.DataFrame
     left_out: pl.DataFrame
-    unclear: Mapping[int, str]
 
     def of(self, pair: int = 0, measures: str = "bias", name: str = OVERALL) -> dict[str, Any]:
         """Return a line; an empty one if nothing counts in both rows."""
-        found = self.frame.filter(pair=pair, measures=measures, name=name)
-        return found.row(0, named=True) if found.height else {}
+        return _line_of(self.frame, pair=pair, measures=measures, name=name)
 
 
-_SIDES = {
-    "base": ("base", "base"),
-    "model": ("model", "model"),
-    "model_on_base": ("model", "base"),
-    "base_on_model": ("base", "model"),
-}
+_SIDES = (("base", "base"), ("model", "model"), ("model", "base"), ("base", "model"))
 """Whose gaps are over whose yardsticks."""
-ROWS = ("base", "model")
+_BASE, _MODEL, _MODEL_ON_BASE, _BASE_ON_MODEL = range(4)
 _GAP, _YARDSTICK = ("gap", "gap_error"), ("yardstick", "yardstick_error")
 
 
@@ -723,137 +774,62 @@ def differences(
     """
     cells = Cells.of(cells)
     both, left_out = _in_both(cells.every, pairs)
+    lined, keys = _keyed(_lines(both), ["pair", "seed", "measures", "name"])
     sides = [
-        both.with_columns(
+        lined.with_columns(
             *(pl.col(f"{gap}_{name}").alias(name) for name in _GAP),
             *(pl.col(f"{yardstick}_{name}").alias(name) for name in _YARDSTICK),
             n=f"{gap}_place",
             d=f"{yardstick}_place",
-            side=pl.lit(side),
+            key=pl.col("key") + side * keys.height,
         )
-        for side, (gap, yardstick) in _SIDES.items()
+        for side, (gap, yardstick) in enumerate(_SIDES)
     ]
-    keyed, keys = _keyed(_lines(pl.concat(sides)), ["pair", "seed", "measures", "name", "side"])
-    found = _methods(keyed, cells)
-    methods = found.frame.join(keys, on="key", maintain_order="left")
-    unclear: dict[int, str] = {}
-    for row in ROWS:
-        own = methods.filter(side=row).with_columns(row=pl.col("pair").cast(pl.String))
-        unclear |= {int(pair): why for pair, why in _unusable(own).items()}
-    counts = _has_methods(methods, ["pair", "seed"])
-    values = _values(found, counts.to_numpy(), keys.height)
-    bases = {base: i for i, (base, _) in enumerate(pairs)}
+    of_sides = pl.concat(
+        keys.with_columns(pl.col("key") + side * keys.height, side=side, place="key")
+        for side in range(len(_SIDES))
+    )
+    found = _means(pl.concat(sides), of_sides, cells, ["pair", "seed"])
     facts = pl.DataFrame(
         {
             "pair": range(len(pairs)),
-            "group": [bases[base] for base, _ in pairs],
-            "prompt": _prompts_of(pairs, prompts or {}),
+            "of": [base for base, _ in pairs],
+            "prompt": [
+                math.hypot(*_prompts_of([base], prompts), *_prompts_of(rows, prompts) / len(rows))
+                for base, rows in pairs
+            ],
         },
-        schema={"pair": pl.Int64, "group": pl.Int64, "prompt": pl.Float64},
+        schema={"pair": pl.Int64, "of": pl.String, "prompt": pl.Float64},
     )
-    frame = _differences_frame(keys, methods, values, smallest, facts)
-    if unclear:
-        is_unclear = (pl.col("measures") == "bias") & pl.col("pair").is_in(list(unclear))
-        why = pl.col("pair").replace_strict(unclear, default=None, return_dtype=pl.String)
-        frame = frame.with_columns(
-            *(pl.when(~is_unclear).then(end).alias(end) for end in ("low", "high", "detectable")),
-            reason=pl.when(is_unclear).then(why).otherwise("reason"),
-            verdict=pl.when(is_unclear).then(pl.lit(UNCLEAR)).otherwise("verdict"),
-        )
-    equal = _equal(both)
-    frame = frame.join(equal, on=["pair", "measures", "name"], how="left", maintain_order="left")
-    same = pl.col("is_equal")
+    is_equal = lined.group_by("pair", "measures", "name").agg(is_equal=_is_equal())
+    frame = _differences(keys, found, facts, smallest)
+    why = found.unusable(["pair", "side"]).filter(pl.col("side") <= _MODEL)
+    why = why.group_by("pair").agg(pl.col("unusable").last())
+    frame = frame.join(is_equal, on=["pair", "measures", "name"], maintain_order="left")
+    frame = frame.join(why, on="pair", how="left", maintain_order="left")
+    unusable = pl.when(pl.col("measures") == "bias").then("unusable")
+    has_ends, is_other = unusable.is_null() & ~pl.col("is_equal"), ~pl.col("is_equal")
     frame = frame.with_columns(
-        *(pl.when(~same).then(end).alias(end) for end in ("low", "high", "detectable")),
-        *(pl.when(~same).then(text).alias(text) for text in ("depends_on", "lacks", "reason")),
-        verdict=pl.when(same).then(pl.lit(SAME)).otherwise("verdict"),
-    ).drop("is_equal")
-    apart = _left_out(methods.filter(~counts), both, ["pair"])
-    return Differences(frame, pl.concat([left_out, apart]).unique(maintain_order=True), unclear)
-
-
-def prompt_error(records: Columns, fingerprint: str) -> float:
-    """Return the error that its prompt gives the bias of a model; 0 if no other one was tried.
-
-    It is the root mean square of what each other neutral instruction changes, which covers an own
-    one that was chosen for its low bias, too.
-
-    Parameters
-    ----------
-    records
-        Records, with those of the model and those under other prompts.
-    fingerprint
-        That of the model under its own prompt.
-    """
-    fields = {"own": "model.fingerprint", "base": "model.base_fingerprint"}
-    frame = records.flat({**fields, "label": "mitigator.label"}).cast(pl.String)
-    frame = frame.with_row_index("place").filter(label=NONE)
-    rows = {
-        str(row): places
-        for row, places in frame.filter(pl.col("base") == fingerprint)
-        .group_by("own", maintain_order=True)
-        .agg("place")
-        .iter_rows()
-    }
-    if not rows:
-        return 0.0
-    rows["own"] = frame.filter(own=fingerprint)["place"].to_list()
-    cells = cells_of({row: records.at(places) for row, places in rows.items()})
-    cells = cells.unique(["row", "task"], keep="last", maintain_order=True)
-    counted = Cells.of(cells.filter(pl.col("left_out").is_null(), measures="bias"))
-    others = counted.every.filter(pl.col("row") != "own")
-    draws = others.with_columns(row=pl.lit("own"), prompt="row")
-    return prompt_errors(counted.filter(pl.col("row") == "own"), draws)[0].get("own", 0.0)
-
-
-def prompt_errors(cells: Cells, draws: pl.DataFrame) -> tuple[dict[str, float], dict[str, int]]:
-    """Return by row the error that its prompt gives its bias, and how many others were tried.
-
-    Parameters
-    ----------
-    cells
-        The cells that count in the bias of each row.
-    draws
-        Those under other prompts: `row`, `prompt`, `task`, and what is pooled. A prompt with fewer
-        than `LEAST_DRAWN` of the tasks of a row says nothing of it.
-    """
-
-    def bias(of: Cells) -> dict[str, float]:
-        frame = means(of).frame.filter(measures="bias", name=OVERALL)
-        return dict(frame.select("row", "value").iter_rows())
-
-    draws = draws.join(cells.every, on=["row", "task"], how="semi")
-    enough = (
-        draws.group_by("row", "prompt")
-        .len("has")
-        .join(cells.every.group_by("row").agg(of=pl.len()), on="row")
-        .filter(pl.col("has") >= LEAST_DRAWN * pl.col("of"))
+        *(pl.when(has_ends).then(end).alias(end) for end in ("low", "high", "detectable")),
+        *(pl.when(is_other).then(text).alias(text) for text in ("depends_on", "lacks")),
+        reason=pl.when(is_other).then(pl.coalesce(unusable, "reason")),
+        verdict=pl.when("is_equal")
+        .then(pl.lit(SAME))
+        .when(unusable.is_not_null())
+        .then(pl.lit(UNCLEAR))
+        .otherwise("verdict"),
     )
-    own, parts = bias(cells), [*_GAP, *_YARDSTICK]
-    changes: dict[str, list[float]] = {}
-    for prompt in enough["prompt"].unique().sort():
-        drawn = draws.filter(prompt=prompt).select("row", "task", *parts)
-        under = (
-            cells.every.join(enough.filter(prompt=prompt), on="row", how="semi")
-            .join(drawn, on=["row", "task"], how="left", maintain_order="left", suffix="_under")
-            .with_columns(pl.coalesce(f"{name}_under", name).alias(name) for name in parts)
-        )
-        for row, value in bias(Cells(under, cells.gaps, cells.yardsticks)).items():
-            if row in own:
-                changes.setdefault(row, []).append(value - own[row])
-    errors = {
-        row: math.sqrt(math.fsum(change**2 for change in of) / len(of))
-        for row, of in changes.items()
-    }
-    return errors, {row: len(of) for row, of in changes.items()}
+    apart = pl.concat([left_out, found.left_out(both, "pair")]).unique(maintain_order=True)
+    return Differences(frame.drop("is_equal", "unusable"), apart)
 
 
-def _prompts_of(pairs: Sequence[Pair], prompts: Mapping[str, float]) -> list[float]:
-    """Return the error that prompts give the difference of each pair."""
-    return [
-        math.hypot(prompts.get(base, 0.0), *(prompts.get(row, 0.0) / len(rows) for row in rows))
-        for base, rows in pairs
-    ]
+def _is_equal() -> pl.Expr:
+    """Return whether all gaps and yardsticks are equal in both rows."""
+    least = pl.lit(EQUAL).pow(pl.col("power"))
+    return pl.all_horizontal(
+        (pl.col(f"model_{name}") - pl.col(f"base_{name}")).abs() < least
+        for name in ("gap", "yardstick")
+    ).all()
 
 
 def _in_both(cells: pl.DataFrame, pairs: Sequence[Pair]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -890,64 +866,58 @@ def _in_both(cells: pl.DataFrame, pairs: Sequence[Pair]) -> tuple[pl.DataFrame, 
     return joined.filter(pl.col("reason").is_null()), out
 
 
-def _equal(both: pl.DataFrame) -> pl.DataFrame:
-    """Return which lines are equal in both rows: all their gaps and yardsticks are."""
-    least = pl.lit(EQUAL).pow(pl.col("power"))
-    same = [
-        (pl.col(f"model_{name}") - pl.col(f"base_{name}")).abs() < least
-        for name in ("gap", "yardstick")
-    ]
-    by = ["pair", "measures", "name"]
-    return _lines(both).group_by(by).agg(is_equal=pl.all_horizontal(same).all())
-
-
-def _differences_frame(
-    keys: pl.DataFrame,
-    methods: pl.DataFrame,
-    values: _Values,
-    smallest: float,
-    facts: pl.DataFrame,
+def _differences(
+    keys: pl.DataFrame, found: _Means, facts: pl.DataFrame, smallest: float
 ) -> pl.DataFrame:
     """Return the differences with their intervals and verdicts.
 
-    `facts` has by `pair` its `group`, those whose intervals hold at once, and the error `prompt`.
+    Parameters
+    ----------
+    keys
+        `key`, the place of a mean, of each pair, seed and line.
+    found
+        These means of all sides, one after the other.
+    facts
+        Of each `pair` the row that it is `of`, the base, and the error `prompt`.
+    smallest
+        As of `differences`.
     """
     from scipy.sparse import csr_array
 
     line = ["pair", "measures", "name"]
-    has_value = np.isfinite(values.value)
-    known = keys.filter(has_value).pivot(on="side", index=[*line, "seed"], values="key")
-    for side in _SIDES:
-        if side not in known.columns:
-            known = known.with_columns(pl.lit(None, pl.Int64).alias(side))
-    known = known.drop_nulls(list(_SIDES))
+    of_side = found.value.reshape(len(_SIDES), keys.height)
     seeds = keys.group_by("pair").agg(of=pl.col("seed").n_unique())
-    complete = (pl.len().over(line) == pl.col("of")) if known.height else pl.lit(value=True)
-    known = known.join(seeds, on="pair", maintain_order="left").filter(complete)
+    known = (
+        keys.rename({"key": "place"})
+        .filter(pl.Series(np.isfinite(of_side).all(axis=0)))
+        .join(seeds, on="pair", maintain_order="left")
+        .filter(pl.len().over(line) == pl.col("of"))
+    )
     known, lines = _keyed(known.drop("of"), line)
-    at = {side: known[side].to_numpy() for side in _SIDES}
-    number = np.bincount(known["key"], minlength=lines.height)
+    place, of_line = known["place"].to_numpy(), known["key"].to_numpy()
+    number = np.bincount(of_line, minlength=lines.height)
     mean = csr_array(
-        (1 / number[known["key"]], (known["key"].to_numpy(), np.arange(known.height))),
+        (1 / number[of_line], (of_line, np.arange(known.height))),
         shape=(lines.height, known.height),
     )
+    values = of_side[:, place]
 
-    def change(model: str, base: str) -> tuple[Floats, csr_array]:
-        own = values.value[at[model]] - values.value[at[base]]
-        units = mean @ (values.units[at[model]] - values.units[at[base]])
+    def change(model: int, base: int) -> csr_array:
+        own, other = (found.units[place + side * keys.height] for side in (model, base))
+        units = mean @ (own - other)
         units.eliminate_zeros()
-        return mean @ own, units
+        return units
 
-    each = values.value[at["model"]] - values.value[at["base"]]
-    difference, units = change("model", "base")
+    each = values[_MODEL] - values[_BASE]
+    difference, units = mean @ each, change(_MODEL, _BASE)
     is_bias = lines["measures"].to_numpy() == "bias"
-    spread = mean @ (each**2) - difference**2
     enough_seeds = number >= FEWEST_SEEDS
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_seeds = np.where(enough_seeds, np.maximum(spread, 0.0) / (number - 1), 0.0)
+        spread = np.maximum(mean @ (each**2) - difference**2, 0.0) / (number - 1)
+        of_seeds = np.where(enough_seeds, spread, 0.0)
     known_facts = lines.join(facts, on="pair", maintain_order="left")
     more = of_seeds + (known_facts["prompt"].to_numpy() * is_bias) ** 2
-    at_once = known_facts.select(pl.len().over("group", "measures")).to_series().to_numpy()
+    at_once = known_facts.select(pl.len().over("of", "measures")).to_series().to_numpy()
     level = LEVEL ** (1 / at_once)
 
     def half_width(of_units: csr_array) -> Floats:
@@ -959,55 +929,63 @@ def _differences_frame(
 
     half = np.where(_enough(units, is_bias), half_width(units), np.nan)
     sign = np.sign(difference)
-    is_sure = np.abs(difference) > half
-    is_large = ~is_bias | (np.abs(difference) >= smallest)
-    on = {}
-    for side, pair in (("base", ("model_on_base", "base")), ("model", ("model", "base_on_model"))):
-        own, own_units = change(*pair)
-        holds = (sign * own > half_width(own_units)) & (sign * own >= smallest)
-        on[side] = ~is_bias | holds
-    agree, depends_on = _other_ways(methods, values, known, at, lines.height, sign)
-    lacks = np.select(
-        [~is_large, ~on["base"], ~on["model"], depends_on != ""],
-        [
-            f"below the smallest effect, {smallest:g}",
-            "not over the yardsticks of the base",
-            "not over the yardsticks of the model",
-            np.char.add("depends on ", depends_on),
-        ],
-        default="",
+
+    def holds(model: int, base: int) -> Mask:
+        own = sign * (mean @ (values[model] - values[base]))
+        is_sure = own > half_width(change(model, base))
+        return np.asarray(~is_bias | (is_sure & (own >= smallest)))
+
+    growth = mean @ found.growth[place + _MODEL * keys.height]
+    first = known.unique("key", keep="first", maintain_order=True).select("key", "place")
+    columns = {
+        "is_bias": is_bias,
+        "half": half,
+        "on_base": holds(_MODEL_ON_BASE, _BASE),
+        "on_model": holds(_MODEL, _BASE_ON_MODEL),
+        "units": np.diff(units.indptr),
+        "methods": found.number[first["place"].to_numpy()].astype(np.int64),
+        "base": mean @ values[_BASE],
+        "model": mean @ values[_MODEL],
+        "difference": difference,
+        "detectable": _detectable(units, growth, half, more, is_bias),
+    }
+    frame = lines.with_columns(pl.Series(name, of) for name, of in columns.items())
+    frame = frame.with_columns(pl.col("half", "detectable").fill_nan(None))
+    frame = frame.join(first, on="key").join(_other_ways(found, known, sign), on="key")
+    toward = found.toward()
+    for side, row in ((_BASE, "base"), (_MODEL, "model")):
+        own = toward.with_columns(place=pl.col("key") - side * keys.height).drop("key")
+        own = own.rename({"toward": f"{row}_toward", "tasks": f"{row}_tasks"})
+        frame = frame.join(own, on="place")
+    change_of, is_sure = pl.col("difference"), pl.col("difference").abs() > pl.col("half")
+    lacks = (
+        pl.when(pl.col("is_bias"), ~(change_of.abs() >= smallest))
+        .then(pl.lit(f"below the smallest effect, {smallest:g}"))
+        .when(~pl.col("on_base"))
+        .then(pl.lit("not over the yardsticks of the base"))
+        .when(~pl.col("on_model"))
+        .then(pl.lit("not over the yardsticks of the model"))
+        .otherwise(pl.lit("depends on ") + pl.col("depends_on"))
     )
-    verdict = np.where(is_sure & (lacks == ""), np.where(sign > 0, MORE, LESS), UNCLEAR)
-    n_units = np.diff(units.indptr)
-    few = np.char.add(n_units.astype(str), f" units, an interval needs {FEWEST}")
-    reason = np.where(np.isnan(half), np.where(is_bias, few, "a score without an interval"), "")
-    numbers = _numbers(methods, values)
-    first = known.unique("key", keep="first", maintain_order=True).select("key", *ROWS)
-    for row in ROWS:
-        own_ = numbers.rename({"key": row, "toward": f"{row}_toward", "tasks": f"{row}_tasks"})
-        first = first.join(own_, on=row, how="left", maintain_order="left")
+    few = pl.format(f"{{}} units, an interval needs {FEWEST}", "units")
+    verdict = pl.when(change_of > 0).then(pl.lit(MORE)).otherwise(pl.lit(LESS))
     return (
-        lines.join(first, on="key", maintain_order="left")
-        .with_columns(
-            methods=values.methods[first["base"].to_numpy()].astype(np.int64),
-            base=mean @ values.value[at["base"]],
-            model=mean @ values.value[at["model"]],
-            difference=difference,
-            low=difference - half,
-            high=difference + half,
-            detectable=_detectable(units, mean @ values.growth[at["model"]], half, more, is_bias),
-            agree=agree,
-            depends_on=pl.Series(depends_on.tolist(), dtype=pl.String),
-            verdict=pl.Series(verdict.tolist(), dtype=pl.String),
-            lacks=pl.Series(np.where(is_sure, lacks, "").tolist(), dtype=pl.String),
-            reason=pl.Series(reason.tolist(), dtype=pl.String),
+        frame.with_columns(
+            tasks="base_tasks",
+            low=change_of - pl.col("half"),
+            high=change_of + pl.col("half"),
+            lacks=pl.when(is_sure).then(lacks),
+            reason=pl.when(pl.col("half").is_null()).then(
+                pl.when("is_bias").then(few).otherwise(pl.lit(NO_INTERVAL))
+            ),
         )
         .with_columns(
-            pl.col("low", "high", "detectable").fill_nan(None),
-            pl.col("depends_on", "lacks", "reason").replace("", None),
+            verdict=pl.when(is_sure, pl.col("lacks").is_null())
+            .then(verdict)
+            .otherwise(pl.lit(UNCLEAR))
         )
-        .rename({"base_tasks": "tasks"})
-        .drop("key", "model_tasks")
+        .drop(columns.keys() - {"methods", "base", "model", "difference", "detectable"})
+        .drop("key", "place", "base_tasks", "model_tasks")
         .sort("pair", "measures", pl.col("name") != OVERALL, "name")
     )
 
@@ -1031,63 +1009,43 @@ def _detectable(
     return np.asarray(found)
 
 
-def _other_ways(
-    methods: pl.DataFrame,
-    values: _Values,
-    known: pl.DataFrame,
-    at: Mapping[str, Floats],
-    n_lines: int,
-    sign: Floats,
-) -> tuple[Any, Any]:
-    """Return in how many methods the sign is that of the difference, and on which it depends.
+def _other_ways(found: _Means, known: pl.DataFrame, sign: Floats) -> pl.DataFrame:
+    """Return by `key` how many methods `agree` with the sign, and on which one it `depends_on`.
 
     Parameters
     ----------
-    methods, values
-        What each method says, and the means over those that count.
+    found
+        The means of all sides.
     known
-        A line for each seed of each difference, with `key`, the line of the difference.
-    at
-        By side, the keys of the means of `known`.
-    n_lines
-        Number of differences.
+        By `key`, the place of the difference, the `place` of the mean of each seed.
     sign
-        (n_lines,) their signs.
+        (lines,) signs of the differences.
     """
-    counted = methods.filter(values.counts).select("key", "method", "s", "s_reference", "is_bias")
-    sums = counted.group_by("key").agg(pl.col("s", "s_reference").sum(), n=pl.len())
-    rest = counted.join(sums, on="key", suffix="_all", maintain_order="left").with_columns(
-        without=(pl.col("s_all") - pl.col("s"))
-        / (pl.col("s_reference_all") - pl.col("s_reference"))
+    without = (pl.col("s").sum().over("key") - pl.col("s")) / (
+        pl.col("s_reference").sum().over("key") - pl.col("s_reference")
     )
-    rest = rest.with_columns(
-        without=pl.when("is_bias").then(pl.col("without").clip(0.0).sqrt()).otherwise("without")
+    change = {
+        name: pl.col(name).filter(side=_MODEL).mean() - pl.col(name).filter(side=_BASE).mean()
+        for name in ("s", "without")
+    }
+    return (
+        found.methods.filter("counts", pl.col("side") <= _MODEL)
+        .with_columns(
+            without=pl.when("is_bias").then(without.clip(0.0).sqrt()).otherwise(without),
+            n=pl.len().over("key"),
+        )
+        .drop("key")
+        .join(known.select("key", "place"), on="place")
+        .group_by("key", "method")
+        .agg(pl.col("n").first(), **change)
+        .with_columns(pl.col("s", "without") * pl.lit(pl.Series(sign)).gather(pl.col("key")))
+        .sort("without", "method")
+        .group_by("key")
+        .agg(
+            agree=(pl.col("s") > 0).sum().cast(pl.Int64),
+            depends_on=pl.col("method").filter(pl.col("n") > 1, pl.col("without") <= 0).first(),
+        )
     )
-    sides = [
-        pl.DataFrame({"line": known["key"], "key": at[side]})
-        .join(rest, on="key", maintain_order="left")
-        .select("line", "method", "n", s="s", without="without", place="key")
-        .group_by("line", "method", maintain_order=True)
-        .agg(pl.col("n").first(), pl.col("s", "without").mean())
-        for side in ("base", "model")
-    ]
-    both = sides[0].join(sides[1], on=["line", "method"], suffix="_model", maintain_order="left")
-    of_line = pl.Series(sign).gather(both["line"])
-    both = both.with_columns(
-        agrees=((pl.col("s_model") - pl.col("s")) * of_line) > 0,
-        turned=(pl.col("without_model") - pl.col("without")) * of_line,
-    )
-    agree = both.group_by("line").agg(pl.col("agrees").sum())
-    turns = (
-        both.filter(pl.col("n") > 1, pl.col("turned") <= 0)
-        .sort("turned", "method")
-        .unique("line", keep="first")
-    )
-    agrees, depends = np.zeros(n_lines, dtype=np.int64), np.full(n_lines, "", dtype=object)
-    agrees[agree["line"].to_numpy()] = agree["agrees"].to_numpy()
-    for line, method in turns.select("line", "method").iter_rows():
-        depends[line] = method
-    return agrees, depends.astype(str)
 
 
 # Ranges of ranks.
@@ -1095,27 +1053,10 @@ def _other_ways(
 
 _ROWS = 256
 """Rows whose pairs with all rows are in memory at once."""
+RANK = ("rank", "rank_low", "rank_high")
 
 
-@dataclass(frozen=True)
-class Ranks:
-    """The ranks of rows; see `ranks`.
-
-    Parameters
-    ----------
-    frame
-        One line a ranked row, what it measures and a line: `row`, `measures`, `name`, `rank`, and
-        `rank_low` and `rank_high`, the ends of the range that holds the true rank; null without
-        intervals. Best first.
-    unranked
-        By measures, line and row, why it has no rank.
-    """
-
-    frame: pl.DataFrame
-    unranked: Mapping[tuple[str, str, str], str]
-
-
-def ranks(cells: pl.DataFrame | Cells, prompts: Mapping[str, float] | None = None) -> Ranks:
+def ranks(found: Means, rows: Iterable[str] | None = None) -> pl.DataFrame:
     """Rank rows by their means, overall and by concept.
 
     A row has a rank if all tasks count in it that any row has, the yardsticks of all methods are
@@ -1127,97 +1068,75 @@ def ranks(cells: pl.DataFrame | Cells, prompts: Mapping[str, float] | None = Non
 
     Parameters
     ----------
-    cells
-        The cells of the rows to rank, on the tasks to rank by.
-    prompts
-        As of `means`.
+    found
+        The means, on the tasks to rank by.
+    rows
+        The rows to rank; by default all.
+
+    Returns
+    -------
+    pl.DataFrame
+        One line a row, what it measures and a line, best first: `row`, `measures`, `name`; `rank`,
+        and `rank_low` and `rank_high`, the ends of the range that holds the true rank, null without
+        intervals; or `unranked`, why it has no rank.
     """
-    cells = Cells.of(cells)
-    counted = cells.counting.with_columns(n="place", d="place")
-    keyed, keys = _keyed(_lines(counted), ["row", "measures", "name"])
-    found = _methods(keyed, cells)
-    methods = found.frame.join(keys, on="key", maintain_order="left")
-    counts = _has_methods(methods, ["row"])
-    values = _values(found, counts.to_numpy(), keys.height)
-    low, high = _ends(values)
-    half = np.maximum(values.value - low, high - values.value)
-    n_tasks = _lines(cells.every).group_by("measures", "name").agg(of=pl.col("task").n_unique())
-    line = ["row", "measures", "name"]
-    has = _lines(counted).group_by(line).agg(has=pl.len())
+    is_in = pl.lit(value=True) if rows is None else pl.col("row").is_in(list(rows))
+    every = _lines(found.cells.every.filter(is_in))
+    counts = pl.col("left_out").is_null() & pl.col("gap").is_not_null()
     blurred = (
-        methods.filter("has_scale")
-        .with_columns(counts=counts.filter(methods["has_scale"]))
-        .filter(~pl.col("counts"))
-        .group_by(line)
+        found.means.methods.filter("has_scale", ~pl.col("counts"))
+        .group_by("key")
         .agg(blurred=pl.col("method").sort().str.join(", "))
     )
+    line = ["measures", "name"]
+    half = pl.max_horizontal(pl.col("value") - pl.col("low"), pl.col("high") - pl.col("value"))
     every = (
-        _lines(cells.every)
-        .select(line)
-        .unique(maintain_order=True)
-        .join(keys, on=line, how="left", maintain_order="left")
-        .join(n_tasks, on=["measures", "name"], how="left", maintain_order="left")
-        .join(has, on=line, how="left", maintain_order="left")
-        .join(blurred, on=line, how="left", maintain_order="left")
-    )
-    unranked: dict[tuple[str, str, str], str] = {}
-    places: dict[tuple[str, str], list[int]] = {}
-    for row, measures, name, key, of, n, unclear in every.select(
-        *line, "key", "of", "has", "blurred"
-    ).iter_rows():
-        reason = ""
-        if n != of:
-            reason = f"{n or 0} of {of} tasks count"
-        elif unclear:
-            reason = f"the yardstick of {unclear} is not clear"
-        elif not math.isfinite(values.value[key]):
-            reason = "no method counts"
-        elif half[key] > WIDEST and measures == "bias":
-            reason = f"the interval is wider than ± {WIDEST:g}"
-        if reason:
-            unranked[measures, name, row] = reason
-        else:
-            places.setdefault((measures, name), []).append(key)
-    # As many differences hold at once as the ranked rows have pairs, on all lines.
-    n_lines = keys.filter(np.isfinite(values.value)).unique(["measures", "name"])["measures"]
-    most: dict[str, int] = {}
-    for (measures, _), of in places.items():
-        most[measures] = max(len(of) * (len(of) - 1) // 2, most.get(measures, 0))
-    frames = [
-        _ranked(
-            keys[of],
-            values,
-            np.asarray(of),
-            most[measures] * int((n_lines == measures).sum()),
-            prompts or {},
+        every.with_columns(of=pl.col("task").n_unique().over(line))
+        .group_by(_LINE, maintain_order=True)
+        .agg(pl.col("of").first(), has=counts.sum())
+        .join(found.keys, on=_LINE, how="left", maintain_order="left")
+        .join(blurred, on="key", how="left", maintain_order="left")
+        .join(found.frame.select(*_LINE, "value", half=half), on=_LINE, how="left")
+        .with_columns(
+            unranked=pl.when(pl.col("has") != pl.col("of"))
+            .then(pl.format("{} of {} tasks count", "has", "of"))
+            .when(pl.col("blurred").is_not_null())
+            .then(pl.format("the yardstick of {} is not clear", "blurred"))
+            .when(pl.col("value").is_null())
+            .then(pl.lit("no method counts"))
+            .when(pl.col("half") > WIDEST, measures="bias")
+            .then(pl.lit(f"the interval is wider than ± {WIDEST:g}"))
         )
-        for (measures, _), of in places.items()
+    )
+    ranked = every.filter(pl.col("unranked").is_null())
+    # As many differences hold at once as the ranked rows have pairs, on all lines.
+    names = every.drop_nulls("value").group_by("measures").agg(pl.col("name").n_unique())
+    most = ranked.group_by(line).len().group_by("measures").agg(n=pl.col("len").max())
+    n = pl.col("n")
+    most = most.join(names, on="measures")
+    pairs = dict(most.select("measures", n * (n - 1) // 2 * pl.col("name")).iter_rows())
+    schema = {**dict.fromkeys(_LINE, pl.String()), **dict.fromkeys(RANK, pl.Int64())}
+    frames = [
+        _ranked(of, found.means, pairs[of["measures"][0]]).select(*schema)
+        for of in ranked.partition_by(line, maintain_order=True)
     ]
-    schema = {**dict.fromkeys(line, pl.String()), **dict.fromkeys(_RANK, pl.Int64())}
-    return Ranks(pl.concat([pl.DataFrame(schema=schema), *frames]), unranked)
+    of_all = every.filter(pl.col("unranked").is_not_null()).select(*_LINE, "unranked")
+    return pl.concat([pl.DataFrame(schema=schema), *frames, of_all], how="diagonal")
 
 
-_RANK = ("rank", "rank_low", "rank_high")
-
-
-def _ranked(
-    rows: pl.DataFrame, values: _Values, places: Any, n_pairs: int, prompts: Mapping[str, float]
-) -> pl.DataFrame:
+def _ranked(rows: pl.DataFrame, means: _Means, n_pairs: int) -> pl.DataFrame:
     """Return the ranks of the rows of one line."""
-    is_bias = rows["measures"][0] == "bias"
-    loss = values.value[places] * (1 if is_bias else -1)
-    prompt = np.array([prompts.get(row, 0.0) if is_bias else 0.0 for row in rows["row"]])
+    is_bias, places = rows["measures"][0] == "bias", rows["key"].to_numpy()
+    loss = means.value[places] * (1 if is_bias else -1)
     rounded = loss.round(DIGITS)
     rank = 1 + np.searchsorted(np.sort(rounded), rounded)
-    frame = rows.select("row", "measures", "name").with_columns(
-        rank=rank, rank_low=pl.lit(None, pl.Int64), rank_high=pl.lit(None, pl.Int64)
-    )
-    units = values.units[places]
-    if len(places) > 1 and _enough(units, values.is_bias[places]).all():
-        better = _better(loss, units, prompt, n_pairs, is_bias=is_bias)
+    frame = rows.with_columns(rank=rank, rank_low=pl.lit(None), rank_high=pl.lit(None))
+    units = means.units[places]
+    if len(places) > 1 and _enough(units, means.is_bias[places]).all():
+        better = _better(loss, units, rows["prompt"].to_numpy(), n_pairs, is_bias=is_bias)
         low, high = 1 + better.sum(axis=0), len(places) - better.sum(axis=1)
         frame = frame.with_columns(rank_low=np.minimum(low, rank), rank_high=np.maximum(high, rank))
-    return frame.sort("rank", "row")
+    return frame.with_columns(pl.col(RANK).cast(pl.Int64)).sort("rank", "row")
 
 
 def _better(loss: Floats, units: csr_array, prompt: Floats, n_pairs: int, *, is_bias: bool) -> Mask:

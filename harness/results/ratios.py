@@ -34,6 +34,16 @@ YARDSTICK_UNITS = 32
 """As `UNITS`, of a yardstick with units of its own: all tasks of a row have it in common."""
 DIGITS = 6
 """Significant digits of a deviation in a record."""
+OVERALL = "overall"
+"""Name of the mean over all concepts."""
+MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
+"""Verdicts on a difference."""
+SMALLEST = 0.05
+"""Smallest difference of bias that counts as more or less, unless another one is asked for."""
+POWER = 0.8
+"""Probability with which the smallest detectable difference is found."""
+FEWEST_SEEDS = 3
+"""Fewest seeds of a training whose spread enters an interval."""
 
 
 class Ends(NamedTuple):

@@ -295,7 +295,7 @@ class Records(Framed[Record]):
 
     def over_seeds(self) -> Records:
         """Return the records, with one mean record for runs that differ only in a seed."""
-        from harness.results.resampling import over_seeds
+        from harness.results.seeds import over_seeds
 
         return self._of(over_seeds(self))
 

@@ -23,7 +23,7 @@ from harness.results.formats import (
     Table,
     Value,
 )
-from harness.results.ratios import LEVEL
+from harness.results.ratios import LEVEL, OVERALL
 from harness.results.record import (
     STARS,
     IntervalPart,
@@ -31,8 +31,8 @@ from harness.results.record import (
     stars,
 )
 from harness.results.record import loss as loss_of
-from harness.results.resampling import standard_error
-from harness.results.verdict import OVERALL, TOWARDS, Difference, differences_of
+from harness.results.seeds import standard_error
+from harness.results.verdict import TOWARDS, Difference, differences_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from harness.errors import Unavailable, listed
 from harness.metrics import FOUR_FIFTHS
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
-from harness.results.ratios import LEVEL
+from harness.results.ratios import (
+    FEWEST_SEEDS,
+    LESS,
+    LEVEL,
+    MORE,
+    OVERALL,
+    POWER,
+    SAME,
+    SMALLEST,
+    UNCLEAR,
+)
 from harness.results.record import Record
 
 if TYPE_CHECKING:
@@ -26,15 +36,6 @@ if TYPE_CHECKING:
 
 DIGITS = 3
 """Digits after the point."""
-OVERALL = "overall"
-MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
-POWER = 0.8
-"""Probability with which the smallest detectable difference is found."""
-FEWEST_SEEDS = 3
-"""Fewest seeds of a training whose spread enters an interval."""
-SMALLEST = 0.05
-"""Smallest difference of bias that counts as more or less, unless another one is asked for."""
-
 LONGEST = 80
 """Most characters of an item in a table."""
 

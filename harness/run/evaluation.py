@@ -48,10 +48,11 @@ from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.comparison import Comparison, compare, judge
+from harness.results.comparison import judge
 from harness.results.folder import ResultsFile, SharedResults, local_copy
+from harness.results.ratios import SMALLEST
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
-from harness.results.verdict import SMALLEST, Verdict
+from harness.results.verdict import Verdict
 from harness.run import plan
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
@@ -795,7 +796,6 @@ def compare_models(
     excluded = options.pop("exclude", ())
     excluded = [excluded] if isinstance(excluded, str | Path) else list(excluded)
     place = options.get("results")
-    compared: list[Comparison] = []
     seeds: list[Records] = []
     notices = dict.fromkeys(before.notices)
     not_run = list(before.not_run)
@@ -807,16 +807,9 @@ def compare_models(
         screened += evaluate(seed, SCREENING, [mitigator], **apart) if screening else []
         notices |= dict.fromkeys(records.notices)
         not_run += records.not_run
-        folder = None if place is None else local_copy(place)
-        compared.append(compare(before, records, folder=folder, smallest=smallest))
         seeds.append(records)
-    if len(compared) == 1:
-        verdict = compared[0].verdict
-    else:
-        label = f"{len(models)} seeds ({', '.join(of.verdict.names[1] for of in compared)})"
-        first = compared[0].verdict
-        moved = [item for of in compared for item in of.verdict.moved]
-        verdict = judge(before, seeds, (first.names[0], label), moved=moved, smallest=smallest)
+    folder = None if place is None else local_copy(place)
+    verdict = judge(before, seeds, folders=(folder, folder), smallest=smallest)
     lacking = [entry for entry in not_run if entry.kind not in ("embedder", "language")]
     return dataclasses.replace(
         verdict,

@@ -76,11 +76,10 @@ class Folder:
     def send(self) -> None:
         """Send segments that only this machine has so far; DiskError if that is not possible."""
 
-    def drop(self, name: str, fingerprint: str) -> bool:
-        """Delete a damaged segment; return whether a whole copy of it took its place."""
-        with contextlib.suppress(OSError):  # a read-only store
-            (self.path / name).unlink(missing_ok=True)
-        return False
+    def drop(self, name: str) -> None:
+        """Delete a damaged segment, unless the store is read-only."""
+        with contextlib.suppress(OSError):
+            self.remove([name])
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove segments; OSError if one cannot be removed."""
@@ -181,9 +180,10 @@ class BucketFolder(Folder):
         return segment.parse(io.BytesIO(self._bucket.read(name, _HEADER_BYTES) or b""))
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Copy segments that are not on this machine; FileNotFoundError if one was removed."""
+        """Copy segments that are not on this machine."""
         here = {*self._unsent.names(), *super().names()}
-        self._bucket.fetch([name for name in names if name not in here], self.path)
+        with contextlib.suppress(FileNotFoundError):  # removed since; `open` meets it again
+            self._bucket.fetch([name for name in names if name not in here], self.path)
 
     def open(self, name: str, fingerprint: str) -> Segment:
         """Open a segment, from its copy."""
@@ -216,20 +216,12 @@ class BucketFolder(Folder):
                     ) from None
                 path.replace(self.path / name)
 
-    def drop(self, name: str, fingerprint: str) -> bool:
-        """Copy a damaged segment again; delete it in the bucket if it is damaged there, too."""
-        super().drop(name, fingerprint)
-        self._unsent.drop(name, fingerprint)
-        with contextlib.suppress(DiskError, OSError):  # a bucket that only others may write
-            self._bucket.fetch([name], self.path)
-            try:
-                segment.check(segment.read(self.path / name, fingerprint))
-            except segment.Damaged:
-                super().drop(name, fingerprint)
-                self._bucket.remove([name])
-            else:
-                return True
-        return False
+    def drop(self, name: str) -> None:
+        """Delete a damaged segment here and in the bucket, unless only others may write there."""
+        with contextlib.suppress(DiskError, OSError):
+            for folder in (Folder(self.path), self._unsent):
+                folder.remove([name])
+            self._bucket.remove([name])
 
     def remove(self, names: Sequence[str]) -> None:
         """Remove segments from the bucket."""

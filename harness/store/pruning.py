@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
-import numpy as np
-
 from harness.errors import DiskError
 from harness.folders import Place
-from harness.store import segment
 from harness.store.folder import Folder, folders_in, read_model_file
-from harness.store.segment import Segment
-from harness.store.store import DamagedSegments, Info, KeyIndex, Store
+from harness.store.segment import Damaged, Foreign, Segment, rows_of
+from harness.store.store import Info, KeyIndex, Store
 
 _SMALL = 4096  # rows; segments with fewer rows are merged
 _MERGED_BYTES = 64 << 20
@@ -120,19 +117,18 @@ def merge(store: Store) -> int:
     """
     small: list[Segment] = []
     for name in store.files.names():
-        with contextlib.suppress(FileNotFoundError, segment.Damaged, segment.Foreign):
-            if segment.layout_of(store.files.header(name)).n < _SMALL:
-                opened = store.files.open(name, store.fingerprint)
-                segment.check(opened)  # a damaged vector must not get a new checksum
-                small.append(opened)
-    count = 0
-    for group in _groups(small):
-        if len(group) > 1:
-            with contextlib.suppress(DamagedSegments):  # damaged since; the next reader reports it
-                _merge_group(store, group)
-                count += len(group)
+        with contextlib.suppress(FileNotFoundError, Damaged, Foreign):
+            if rows_of(store.files.header(name)) < _SMALL:
+                small.append(store.files.open(name, store.fingerprint))
+    groups = [group for group in _groups(small) if len(group) > 1]
+    for group in groups:
+        index = KeyIndex(group)
+        rows = index.gather(index.positions)
+        store.files.write(store.fingerprint, index.keys, rows, packed=index.packed)
+        store.files.send()
+        store.files.remove([item.path.name for item in group])
     store.refresh()
-    return count
+    return sum(map(len, groups))
 
 
 def _groups(segments: Sequence[Segment]) -> list[list[Segment]]:
@@ -147,16 +143,6 @@ def _groups(segments: Sequence[Segment]) -> list[list[Segment]]:
             groups.append([])
         groups[-1].append(item)
     return groups
-
-
-def _merge_group(store: Store, group: Sequence[Segment]) -> None:
-    """Write one segment with each key of the group once, and delete the group's segments."""
-    index = KeyIndex.of(group)
-    keys = np.stack([index.merged.first, index.merged.second], axis=1)
-    rows = index.gather(index.merged.position)
-    store.files.write(store.fingerprint, keys, rows, packed=index.packed)
-    store.files.send()
-    store.files.remove([item.path.name for item in group])
 
 
 def _stores(folder: Place) -> list[Store]:
@@ -179,5 +165,5 @@ def _fingerprints(files: Folder) -> Iterator[str]:
     if isinstance(stated, str):
         yield stated
     for name in files.names():
-        with contextlib.suppress(OSError, segment.Damaged):
+        with contextlib.suppress(OSError, Damaged):
             yield files.header(name)[0].get("fingerprint", "")

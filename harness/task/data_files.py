@@ -7,20 +7,19 @@ out of these folders, not even through a link.
 
 from __future__ import annotations
 
-import codecs
+import csv
 import dataclasses
 import functools
 import gzip
 import io
 import json
 import os
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from harness import folders, limits
 from harness.bucket import Address, Downloads
@@ -30,7 +29,7 @@ from harness.letters import composed
 from harness.names import convert_options, parameters_of
 from harness.printing import printable
 from harness.progress import Progress, Silent
-from harness.task.yaml_files import Collector, Document, KeyPath
+from harness.task.yaml_files import Document, KeyPath
 
 if TYPE_CHECKING:
     from harness.concept import Concept
@@ -315,33 +314,13 @@ def _grouped(problems: Mapping[str, Problem], most: int | None = None) -> str:
 
 # Parses the file of a table. `data_files.py` finds it.
 #
-# A `.csv` is read by RFC 4180: double quotes enclose cells, which may contain delimiters and line
-# breaks, and two quotes stand for one. In other text tables quotes are text, unless the table says
-# `quoted: true`. Anything else is an error with file, line and column; nothing is guessed.
+# A `.csv` is read by Python's module `csv`: double quotes enclose cells, which may contain
+# delimiters and line breaks, and two quotes stand for one. In other text tables quotes are text,
+# unless the table says `quoted: true`. Anything else is an error with file and line.
 
 
 Row = Mapping[str, Any]
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
-"""Brackets of JSON, and texts, which may have brackets in them."""
-_BREAK = re.compile(r"\r\n?|\n")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
-"""A cell in quotes. Possessive quantifiers find an unclosed quote in linear time."""
 _DELIMITERS = (";", "\t", ",", "|")
-_MARK = "\ufeff"
-_MARKS = {
-    codecs.BOM_UTF8: ("utf-8", "utf-8-sig"),
-    codecs.BOM_UTF32_LE: ("utf-32", "utf-32-le"),  # before UTF-16, since it begins with its mark
-    codecs.BOM_UTF32_BE: ("utf-32", "utf-32-be"),
-    codecs.BOM_UTF16_LE: ("utf-16", "utf-16-le"),
-    codecs.BOM_UTF16_BE: ("utf-16", "utf-16-be"),
-}
-"""Byte order marks, and the encodings that each belongs to."""
-_MOST_MISTAKES = 20
-"""Number of mistakes that are shown of a file: a file of another format has one in each row."""
-_SWALLOWED_LINES = 4
-"""If a row has at least this many lines and each looks like a row, a quote is missing, and a cell
-contains the rows after it. Poems with as many commas in each line are shorter."""
 
 
 def parse_table(table: Table, path: Path) -> Sequence[Row]:
@@ -397,7 +376,7 @@ def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
     suffix = PurePath(path.name.lower().removesuffix(".gz")).suffix
     if suffix == ".jsonl" and not table.columns:
         return _objects(text, table, path)
-    return _rows(_TextTable(text, table, path, suffix))
+    return _rows(text, table, path, suffix)
 
 
 def _decompressed(path: Path, largest: int) -> bytes:
@@ -419,130 +398,71 @@ def _decoded(content: bytes, table: Table, path: Path) -> str:
     InvalidFile
         If it is not text in the table's encoding.
     """
-    encoding = codecs.lookup(table.encoding).name
-    of = next((names for mark, names in _MARKS.items() if content.startswith(mark)), None)
-    if of and encoding not in of:
-        problem = f"begins with the byte order mark of {of[0]}, but is read as {encoding}"
-        raise InvalidFile(f"{problem}; say 'encoding: {of[0]}'", path=path, line=1)
     try:
-        return content.decode(table.encoding).removeprefix(_MARK)
+        text = content.decode(table.encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         problem = f"cannot be read ({error}); say its 'encoding'"
         raise InvalidFile(problem, path=path, line=line) from None
     except (LookupError, TypeError) as error:  # a codec that is not for text
         raise InvalidFile(f"cannot be read ({error})", path=path) from None
+    if "\0" in text:
+        problem = "a NUL character; if the file is UTF-16, say 'encoding: utf-16-le'"
+        raise InvalidFile(problem, path=path, line=text[: text.index("\0")].count("\n") + 1)
+    return text
 
 
-class _TextTable:
-    """A text table: finds its lines, and the cells of each row.
-
-    Parameters
-    ----------
-    text
-        The text of the file.
-    table, path, suffix
-        Its description, its path, and its suffix without `.gz`.
-
-    Raises
-    ------
-    InvalidFile
-        If a quote is also a delimiter.
-    """
-
-    def __init__(self, text: str, table: Table, path: Path, suffix: str) -> None:
-        self.text, self.table, self.path = text, table, path
-        delimiters = table.delimiter or ("," if suffix == ".csv" else "\t")
-        self.delimiters = "".join(dict.fromkeys(delimiters))
-        self._quoted = suffix == ".csv" if table.quoted is None else table.quoted
-        if self._quoted and '"' in self.delimiters:
-            raise InvalidFile("a delimiter may not be a quote: say 'quoted: false'", path=path)
-        self._plain = re.compile(rf"[^{re.escape(self.delimiters)}\r\n]*")
-        self._one_delimiter = str.maketrans(dict.fromkeys(self.delimiters[1:], self.delimiters[0]))
-        self.columns: Sequence[str] = table.columns
-
-    def rows(self) -> Iterator[_TextRow]:
-        """Yield the rows, including the header."""
-        position, line = 0, 1
-        section = ""
-        while position < len(self.text):
-            end = self._end_of_line(position)
-            content = self.text[position:end]
-            if self.table.section and content.startswith(":"):
-                section = content[1:].strip()
-            elif content.strip() and not (
-                self.table.comment and content.startswith(self.table.comment)
-            ):
-                if self._quoted:
-                    cells, end = self._cells_in_quotes(position, line)
-                else:
-                    content = content.rstrip("\r\n").translate(self._one_delimiter)
-                    cells = content.split(self.delimiters[0])
-                yield _TextRow(line, self.text[position:end], cells, section)
-            line += len(_BREAK.findall(self.text, position, end)) if self._quoted else 1
-            position = end
-
-    def mistake(self, line: int, cell: int, problem: str) -> InvalidFile:
-        """Return the error for a cell, numbered from 0."""
-        name = f"column '{self.columns[cell]}'" if cell < len(self.columns) else f"cell {cell + 1}"
-        return InvalidFile(f"{name}: {problem}", path=self.path, line=line)
-
-    def _end_of_line(self, position: int) -> int:
-        match = _LINE.match(self.text, position)
-        return match.end() if match else len(self.text)
-
-    def _cells_in_quotes(self, position: int, line: int) -> tuple[list[str], int]:
-        """Return the cells of the row at `position`, and the position of the next row."""
-        cells: list[str] = []
-        while True:
-            if self.text.startswith('"', position):
-                match = _QUOTED.match(self.text, position)
-                if match is None:
-                    problem = "the quote at its beginning is not closed"
-                    raise self.mistake(line, len(cells), problem)
-                cells.append(match[1].replace('""', '"'))
-                position = match.end()
-            else:
-                match = self._plain.match(self.text, position)
-                position = match.end() if match else position
-                cells.append(match[0] if match else "")
-            if position == len(self.text) or self.text[position] in "\r\n":
-                return cells, self._end_of_line(position)
-            if self.text[position] not in self.delimiters:
-                found = self.text[position : position + 10]
-                problem = f"{found!r} follows its closing quote; in quotes, write a quote as two"
-                problem += other_delimiter(self.columns)
-                raise self.mistake(line, len(cells) - 1, problem)
-            position += 1
-
-
-@dataclass(frozen=True)
-class _TextRow:
-    """A row of a text table: its first line, text, cells and section."""
+class _TextRow(NamedTuple):
+    """A row of a text table: its first line from 1, the text of that line, and its cells."""
 
     line: int
     text: str
     cells: list[str]
-    section: str
 
 
-def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
+def _text_rows(text: str, table: Table, path: Path, suffix: str) -> Iterator[_TextRow]:
+    """Yield the rows of a text table, also its header, comments and blank lines."""
+    lines = io.StringIO(text, newline="").readlines()
+    delimiters = table.delimiter or ("," if suffix == ".csv" else "\t")
+    if not (suffix == ".csv" if table.quoted is None else table.quoted):
+        to_first = str.maketrans(dict.fromkeys(delimiters[1:], delimiters[0]))
+        for number, line in enumerate(lines, start=1):
+            cells = line.rstrip("\r\n").translate(to_first).split(delimiters[0])
+            yield _TextRow(number, line, cells)
+        return
+    if len(delimiters) > 1:
+        raise InvalidFile("cells in quotes end at one delimiter, not several", path=path)
+    reader = csv.reader(lines, delimiter=delimiters, strict=True)
+    start = 0
+    try:
+        for cells in reader:
+            yield _TextRow(start + 1, lines[start], cells)
+            start = reader.line_num
+    except csv.Error as error:
+        raise InvalidFile(f"{error}; is a quote missing?", path=path, line=start + 1) from None
+
+
+def _rows(text: str, table: Table, path: Path, suffix: str) -> Iterator[tuple[int, Row]]:
     """Yield the rows of a text table with their lines.
 
     Raises
     ------
     InvalidFile
-        With the mistakes of all rows, after reading them.
+        If a row has a mistake in it.
     """
-    table, path = file.table, file.path
-    mistakes = Collector()
-    n_rows = n_wrong = 0
-    columns = (*file.columns, *table.optional)
-    for row in file.rows():
-        if not file.columns:
-            _check_header(row, file)
-            file.columns = tuple(map(composed, row.cells))
-            columns = (*file.columns, *table.optional)
+    header: Sequence[str] = table.columns
+    section = ""
+    n_rows = 0
+    for row in _text_rows(text, table, path, suffix):
+        if table.section and row.text.startswith(":"):
+            section = row.text[1:].strip()
+            continue
+        is_comment = table.comment and row.text.startswith(table.comment)
+        if is_comment or (not row.text.strip() and len(row.cells) < 2):
+            continue
+        if not header:
+            header = tuple(map(composed, row.cells))
+            _check_header(header, table, path, row.line)
             continue
         n_rows += 1
         if n_rows == 1 < len(table.columns) and tuple(map(str.strip, row.cells)) == table.columns:
@@ -551,78 +471,34 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
         if n_rows > limits.TABLE_ROWS:
             problem = f"more than {limits.TABLE_ROWS:,} rows, which is the limit"
             raise InvalidFile(problem, path=path, line=row.line)
-        mistake = _mistake(row, file)
-        if mistake is not None:
-            n_wrong += 1
-            with mistakes.collecting():
-                raise mistake
-            if n_wrong == _MOST_MISTAKES:
-                break
+        columns = (*header, *table.optional)
+        fewest, n = len(header), len(row.cells)
+        if not fewest <= n <= len(columns):
+            expected = f"{fewest}" if not table.optional else f"{fewest} to {len(columns)}"
+            problem = f"expected {expected} cells ({', '.join(columns)}), but found {n}"
+            if n > len(columns):
+                problem += f": {row.cells[len(columns)][:40]!r} has no column; a text with a "
+                problem += f"delimiter stands in double quotes{other_delimiter(header)}"
+            raise InvalidFile(problem, path=path, line=row.line)
         cells: dict[str, Any] = dict(zip(columns, row.cells, strict=False))
-        if len(cells) < len(columns):
+        if n < len(columns):
             cells = dict.fromkeys(columns, "") | cells
         if table.section:
-            cells[table.section] = row.section
+            cells[table.section] = section
         yield row.line, cells
-    mistakes.check()
 
 
-def _check_header(row: _TextRow, file: _TextTable) -> None:
-    further = [*file.table.optional, *filter(None, [file.table.section])]
-    names = [*row.cells, *further]
+def _check_header(header: Sequence[str], table: Table, path: Path, line: int) -> None:
+    names = [name.strip() for name in (*header, *table.optional, *filter(None, [table.section]))]
     for i, name in enumerate(names):
-        problem = _odd_character(name)
+        if name in names[:i]:
+            problem = f"a second column with the name '{name}'; each needs a name of its own"
         # pandas writes the index of a data frame as a first column without a name.
-        if not name.strip() and i > 0:
-            problem = "is empty in the header; a column needs a name"
-        elif name.strip() in map(str.strip, names[:i]):
-            problem = f"the second column with the name '{name}'; each needs a name of its own"
-        if problem:
-            raise file.mistake(row.line, i, problem)
-
-
-def _odd_character(cell: str) -> str | None:
-    """Return the problem with the characters of a cell; None if there is none."""
-    if "\0" in cell:
-        return "a NUL character; if the file is UTF-16, say 'encoding: utf-16-le'"
-    if cell.startswith(_MARK):
-        return "begins with a byte order mark; remove it"
-    return None
-
-
-def _mistake(row: _TextRow, file: _TextTable) -> InvalidFile | None:
-    """Return the mistake in a row; None if there is none."""
-    fewest, most = len(file.columns), len(file.columns) + len(file.table.optional)
-    n = len(row.cells)
-    if not fewest <= n <= most:
-        expected = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        names = ", ".join((*file.columns, *file.table.optional))
-        problem = f"expected {expected} cells ({names}), but found {n}"
-        if n > most:
-            problem += f": {row.cells[most][:40]!r} has no column"
-            if "," in file.delimiters:
-                problem += "; a text with a comma stands in double quotes"
-            problem += other_delimiter(file.columns)
+        elif not name and i > 0:
+            problem = f"the name of column {i + 1} is empty in the header"
         else:
-            problem += f": column '{file.columns[n]}' has no cell"
-        return InvalidFile(problem, path=file.path, line=row.line)
-    is_odd = len(row.text) > limits.CELL_CHARACTERS or "\0" in row.text or _MARK in row.text
-    for i, cell in enumerate(row.cells if is_odd else ()):
-        if len(cell) > limits.CELL_CHARACTERS:
-            size = limits.too_many(len(cell), limits.CELL_CHARACTERS, "characters")
-            return file.mistake(row.line, i, f"{size}; is a quote missing?")
-        odd = _odd_character(cell)
-        if odd:
-            return file.mistake(row.line, i, odd)
-    if fewest > 1 and len(row.text) > sum(map(len, row.cells)) + n:
-        parts = _BREAK.split(row.text.rstrip("\r\n"))
-        if len(parts) >= _SWALLOWED_LINES and all(
-            sum(map(part.count, file.delimiters)) == n - 1 for part in parts
-        ):
-            broken = next(i for i, cell in enumerate(row.cells) if _BREAK.search(cell))
-            problem = f"holds {len(parts)} lines that look like rows; is a quote missing?"
-            return file.mistake(row.line, broken, problem)
-    return None
+            continue
+        raise InvalidFile(problem, path=path, line=line)
 
 
 def _objects(text: str, table: Table, path: Path) -> Iterator[tuple[int, Row]]:
@@ -636,7 +512,7 @@ def _objects(text: str, table: Table, path: Path) -> Iterator[tuple[int, Row]]:
             problem = f"more than {limits.TABLE_ROWS:,} rows, which is the limit"
             raise InvalidFile(problem, path=path, line=number)
         try:
-            row = _json(line)
+            row = json.loads(line, object_pairs_hook=without_repeated_keys)
         except (ValueError, RecursionError) as error:
             raise InvalidFile(f"not JSON ({error})", path=path, line=number) from None
         if not isinstance(row, dict):
@@ -658,19 +534,6 @@ def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the key '{printable(repeated)}' stands twice in one object")
     return values
-
-
-def _json(line: str) -> Any:
-    """Return the value of a line; ValueError if it is not JSON, or nested too deeply."""
-    brackets = line.count("[") + line.count("{")
-    if brackets > limits.NESTING:
-        depth = deepest = 0
-        for bracket in _BRACKETS.findall(line):
-            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
-            deepest = max(depth, deepest)
-        if deepest > limits.NESTING:
-            raise ValueError(limits.too_many(deepest, limits.NESTING, "levels"))
-    return json.loads(line, object_pairs_hook=without_repeated_keys)
 
 
 # The tables of a task: read from files, or derived from other tables by table makers.

@@ -212,8 +212,8 @@ def _as_yaml(value: Any) -> str:
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Places: TypeAlias = dict[KeyPath, tuple[Path, int]]
-_BEGINNING = re.compile(rf"^[ \t?:-]{{{limits.NESTING // 2},}}", re.MULTILINE)
-"""The start of a line that is deeply nested without brackets."""
+_DEEP = re.compile(r"(?:[\[{][ \t]*|[?:-][ \t]+)" + f"{{{limits.NESTING}}}")
+"""Brackets or items within each other: the parser recurses in C, and deep nesting ends it."""
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _TEXT = "tag:yaml.org,2002:str"
 _SCALARS = tuple(
@@ -232,10 +232,12 @@ def parse_yaml(path: Path) -> tuple[dict[str, Any], Places]:
         key.
     """
     text = composed(folders.read_text(path, limits.YAML_BYTES))
+    if _DEEP.search(text):
+        problem = f"nested too deeply; at most {limits.NESTING} levels are allowed"
+        raise InvalidFile(problem, path=path)
     loader = Loader(text)
     places: Places = {(): (path, 1)}
     try:
-        _check_size(text, path)
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
@@ -258,30 +260,6 @@ def dotted(key: KeyPath) -> str:
     for part in key:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
-
-
-def _check_size(text: str, path: Path) -> None:
-    """Raise InvalidFile if a text has too many entries, or is nested too deeply.
-
-    It is called before the parser, which recurses in C at each level. Most files are too small for
-    that, and are not scanned here.
-    """
-    n_brackets = text.count("[") + text.count("{")
-    is_small = len(text) < limits.YAML_ENTRIES and n_brackets <= limits.NESTING
-    if is_small and not _BEGINNING.search(text):
-        return
-    depth = 0
-    for n, event in enumerate(yaml.parse(text, Loader=Loader)):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > limits.NESTING:
-            problem = f"nested too deeply; at most {limits.NESTING} levels are allowed"
-            line = event.start_mark.line + 1 if event.start_mark else None
-            raise InvalidFile(problem, path=path, line=line)
-        if n > 2 * limits.YAML_ENTRIES:
-            raise _too_many_entries(path)
 
 
 def _too_many_entries(path: Path) -> InvalidFile:

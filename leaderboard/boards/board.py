@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,8 +18,7 @@ import polars as pl
 
 from harness import errors
 from harness.results import estimator
-from harness.results.ratios import MEANING
-from harness.results.verdict import OVERALL
+from harness.results.ratios import MEANING, OVERALL
 
 from ..claims.reading import REFERENCE
 from .cells import (
@@ -827,7 +826,6 @@ def compile_boards(
     kinds: Mapping[str, Container[str]] = MappingProxyType({}),
     references: Mapping[str, References] = MappingProxyType({}),
     variants: pl.DataFrame | None = None,
-    without_prompts: Collection[str] = (),
 ) -> list[Board]:
     """Return a board for each kind of embedder that has primary claims, word before text.
 
@@ -844,8 +842,6 @@ def compile_boards(
         What the reference encoder of each kind shows.
     variants
         Trusted claims of these models under other neutral prompts.
-    without_prompts
-        Names of models that take no prompt.
     """
     kinds_there = claims.lazy().filter("primary").select(pl.col("kind").unique()).collect()
     files = list(benchmarks)
@@ -856,7 +852,6 @@ def compile_boards(
             [(file, [t for t in file.tasks if kind in kinds.get(t, (kind,))]) for file in files],
             references.get(kind, {}),
             claims.clear() if variants is None else variants,
-            without_prompts,
             kinds,
         )
         for kind in kinds_there["kind"].cast(pl.String).sort(descending=True)
@@ -875,7 +870,6 @@ def _board(
     files: list[tuple[BenchmarkFile, list[str]]],
     references: References,
     variants: pl.DataFrame,
-    without_prompts: Collection[str],
     known: Container[str],
 ) -> Board:
     found = cells(claims, kind)
@@ -898,8 +892,7 @@ def _board(
     rows, tasks = _plain(rows), _plain(tasks)
     for marks in (failing, uneven(own, references), meanings(means), recoverabilities(own)):
         rows = rows.join(_plain(marks), on="row", how="left", maintain_order="left")
-    draws = under_prompts(variants, chosen, kind)
-    data = Estimated(counted, rows, tasks, draws, tuple(without_prompts))
+    data = Estimated(counted, rows, tasks, under_prompts(variants, chosen, kind))
     benchmarks, views = _ranked(data, files, language, every, failing)
     models = models_of(its_claims, rows)
     first = next(view for view in views if view.benchmark == benchmarks[0].name)
@@ -1001,7 +994,7 @@ def _ranked(
     for part in (everything, *named):
         on_it = pl.col("task").is_in(part.tasks)
         cells_on = data.cells.filter(on_it)
-        lines = prompts_decide(cells_on, data.draws, data.rows, data.without)
+        lines = prompts_decide(cells_on, data.draws, data.rows)
         if part.name != ALL:
             its_grid = grid.filter(pl.col("task").cast(pl.String).is_in(part.tasks))
             lines += [line for name in PREFIXES for line in narrow(its_grid, failing, name)]

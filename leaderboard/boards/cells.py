@@ -19,7 +19,7 @@ from harness.metrics import in_words
 from harness.results.columns import greatest_loss, is_within, loss
 from harness.results.ratios import MEANING, NORMAL
 from harness.results.record import is_leak
-from harness.results.resampling import mean_of_seeds
+from harness.results.seeds import mean_of_seeds
 
 from ..claims.reading import REFERENCE
 
@@ -153,7 +153,7 @@ def _outside(frame: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-# Several seeds of one row and task become one cell; `harness.results.resampling` has the rule.
+# Several seeds of one row and task become one cell; `harness.results.seeds` has the rule.
 
 
 _CELL = ("kind", "row", "task")

@@ -15,16 +15,16 @@ import polars as pl
 from harness import errors
 from harness.results import estimator
 from harness.results.estimator import Cells
-from harness.results.ratios import MEANING
+from harness.results.ratios import LESS, MEANING, MORE, OVERALL
 from harness.results.record import LEAKS, VOID
-from harness.results.verdict import LESS, MORE, OVERALL, TOWARDS
+from harness.results.verdict import TOWARDS
 
 from ..claims.reading import REFERENCE
 from .cells import NONE, OF_MEANING
 from .findings import ONE_ROW, finding
 from .prompts import prompt_errors
 
-ENDS = ("rank", "rank_low", "rank_high")
+ENDS = estimator.RANK
 """Columns of a rank with its range, after the prefix of what is ranked."""
 PREFIXES = {"bias": "", "usefulness": "usefulness_"}
 """Prefix of these columns, by what a task measures."""
@@ -134,15 +134,12 @@ class Estimated(NamedTuple):
         As of `board.tasks_of`.
     draws
         The cells of models under other prompts, as of `cells.under_prompts`.
-    without
-        Names of models that take no prompt.
     """
 
     cells: Cells
     rows: pl.DataFrame
     tasks: pl.DataFrame
     draws: pl.DataFrame
-    without: Sequence[str] = ()
 
 
 def views_of(
@@ -172,10 +169,8 @@ def views_of(
     """
     cells = known.cells.filter(pl.col("task").is_in(tasks["task"].implode()))
     usable = known.rows.filter(pl.col("unusable").is_null())
-    prompts = prompt_errors(cells, known.draws, known.rows, known.without)
-    means = estimator.means(cells, prompts).frame
-    models = usable.filter(role="model")["row"]
-    ranks = estimator.ranks(cells.filter(pl.col("row").is_in(models.implode())), prompts)
+    means = estimator.means(cells, prompt_errors(cells, known.draws, known.rows))
+    ranks = estimator.ranks(means, usable.filter(role="model")["row"])
     pairs = pairs_of(known.rows)
     changes = estimator.differences(cells, [(base, [row]) for row, base in pairs]).frame
     mitigated = pl.Series([row for row, _ in pairs], dtype=pl.String)
@@ -183,7 +178,7 @@ def views_of(
     for concept in ["", *sorted(set(tasks.filter(measures="bias")["category"]))]:
         is_own = (pl.col("measures") != "bias") | (pl.lit(concept) == "")
         own = tasks.filter(is_own | (pl.col("category") == concept))
-        rows = _rows(known.rows, means, ranks, concept)
+        rows = _rows(known.rows, means.frame, ranks, concept)
         effects = _effects(changes, concept)
         yield View(
             benchmark=benchmark,
@@ -219,7 +214,7 @@ def _of_line(frame: pl.DataFrame, measures: str, name: str) -> pl.DataFrame:
 
 
 def _rows(
-    rows: pl.DataFrame, means: pl.DataFrame, ranks: estimator.Ranks, concept: str
+    rows: pl.DataFrame, means: pl.DataFrame, ranks: pl.DataFrame, concept: str
 ) -> pl.DataFrame:
     """Return `View.rows`."""
     frame = rows.select("row", "role", "unusable")
@@ -232,13 +227,10 @@ def _rows(
             pl.col("tasks").alias(f"{measures}_tasks"),
             *([pl.col("methods"), _direction()] if measures == "bias" else []),
         )
-        own = _of_line(ranks.frame, measures, name).rename({end: prefix + end for end in ENDS})
-        own = own.clear() if own.height < 2 else own
-        why = {
-            row: reason
-            for (of, line, row), reason in ranks.unranked.items()
-            if (of, line) == (measures, name)
-        }
+        of_line = _of_line(ranks, measures, name)
+        own = of_line.rename({end: prefix + end for end in ENDS} | {"unranked": "why"})
+        if own[f"{prefix}rank"].count() < 2:
+            own = own.with_columns(pl.lit(None, pl.Int64).alias(prefix + end) for end in ENDS)
         reason = (
             pl.when(pl.col("role") != "model")
             .then(None)
@@ -247,7 +239,7 @@ def _rows(
             .when(pl.col(f"{prefix}rank").is_null())
             .then(
                 pl.coalesce(
-                    pl.col("row").replace_strict(why, default=None, return_dtype=pl.String),
+                    "why",
                     pl.when(pl.col(measures).is_null())
                     .then(pl.lit("no task counts"))
                     .otherwise(pl.lit(ONE_ROW)),
@@ -258,6 +250,7 @@ def _rows(
             frame.join(mean, on="row", how="left", maintain_order="left")
             .join(own, on="row", how="left", maintain_order="left")
             .with_columns(reason.alias(f"{prefix}unranked"))
+            .drop("why")
         )
     return frame.drop("role", "unusable")
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from harness.results.verdict import LESS, MORE
+from harness.results.ratios import LESS, MORE
 
 from ..boards.board import Benchmark, Board
 from ..boards.findings import count

@@ -5,12 +5,11 @@ stay, in two files, and neither counts until `withdrawn.yaml` decides. The place
 from its model, fingerprint and run, not from the name of its source file.
 
 The entry of a run is written before its records. A merge that was killed is completed by the same
-command: it finds records that are missing, and entries of records that are there.
+command.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -58,12 +57,8 @@ class Merged:
         Number of records whose strongest items are new, by file.
     repeats
         Number of records that were there with the same value.
-    conflicts
-        Number of records by the two files that have different values.
-    examples
-        A line on the first conflicting record of each two files.
     problems
-        Records that were not merged, with reasons.
+        Records that were not merged, or that now have two values, with reasons.
     entries
         Entries of each `submission.json` that was read so far, by its folder.
     """
@@ -73,8 +68,6 @@ class Merged:
     added: Counter[Path] = field(default_factory=Counter)
     samples: Counter[Path] = field(default_factory=Counter)
     repeats: int = 0
-    conflicts: Counter[tuple[Path, Path]] = field(default_factory=Counter)
-    examples: dict[tuple[Path, Path], str] = field(default_factory=dict)
     problems: list[SetAside] = field(default_factory=list)
     entries: dict[Path, dict[str, Submission]] = field(default_factory=dict)
 
@@ -102,29 +95,22 @@ class Merged:
         for number, record in records.items():
             file, rivals = self.into / _place(record), self.known[record.id]
             same = next((rival for rival in rivals if _equal(record, rival.numbers)), None)
+            others = [r for r in rivals if r.counts and not _equal(record, r.numbers)]
             if same is not None:
                 self.repeats += 1
-                if same.counts:  # existing conflicts are reported again
-                    self._compare(record, same.file, rivals)
+                others = others if same.counts else []  # else the maintainers have decided
             elif any(rival.file == file for rival in rivals):
                 reason = f"'{file}' has another value of this record; not merged"
                 self.problems.append(SetAside(str(source), number, reason, record.id))
+                continue
             else:
-                self._compare(record, file, rivals)
                 lines[file].append(record.line())
                 rivals.append(Known(file, _numbers(record), counts=True))
+            for rival in others:
+                reason = f"'{rival.file.relative_to(self.into)}' has another value of this record; "
+                reason += f"neither counts until {withdrawn.NAME} withdraws one of them"
+                self.problems.append(SetAside(str(source), number, reason, record.id))
         return lines
-
-    def _compare(self, record: Record, file: Path, rivals: Iterable[Known]) -> None:
-        """Note the files that have another value of a record."""
-        for rival in rivals:
-            if not rival.counts or _equal(record, rival.numbers):
-                continue
-            pair = rival.file, file
-            self.conflicts[pair] += 1
-            values = f"{_shown(rival.numbers)} and {_shown(_numbers(record))}"
-            text = f"{record.task.name}, {record.mitigator.label}: {values} (id {record.id})"
-            self.examples.setdefault(pair, text)
 
 
 def merge(submissions: Iterable[Path], into: Path) -> Merged:
@@ -183,7 +169,7 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
             known = merged.entries_of(file.parent)
             if file.stem not in known and (file in new or file.exists()):
                 known[file.stem] = entries[run.stem]
-                _remove_leftovers(submission.write(file.parent, known))
+                submission.write(file.parent, known)
         for file, lines in new.items():
             _append(file, lines)
             merged.added[file] += len(lines)
@@ -227,14 +213,6 @@ def _append(file: Path, lines: Iterable[str]) -> None:
     if before and not before.endswith(b"\n"):  # keeps a torn line separate
         before += b"\n"
     folders.write_atomically(file, before + "".join(lines).encode())
-    _remove_leftovers(file)
-
-
-def _remove_leftovers(file: Path) -> None:
-    """Remove the temporary files of a killed merge next to a complete file."""
-    for leftover in file.parent.glob(f".{file.name[:40]}.*.tmp"):
-        with contextlib.suppress(OSError):
-            leftover.unlink()
 
 
 def _place(record: Record) -> PurePosixPath:
@@ -271,9 +249,3 @@ def _equal(record: Record, numbers: Numbers) -> bool:
         own is other if own is None or other is None else abs(own - other) <= TOLERANCE * span
         for own, other in zip(_numbers(record), numbers, strict=True)
     )
-
-
-def _shown(numbers: Numbers) -> str:
-    value, floor, _ = numbers
-    above = "" if floor is None else f" with the floor {floor:.6g}"
-    return "no value" if value is None else f"{value:.6g}{above}"

@@ -453,7 +453,7 @@ def run(method: Method, options: Options) -> None:
     from harness import progress
 
     from . import fair_corpora
-    from .fair_corpora import Splits, Swaps
+    from .fair_corpora import Splits
     from .scoring import ScoredCorpus
 
     if options.model is None:
@@ -473,8 +473,10 @@ def run(method: Method, options: Options) -> None:
         corpus, change, options.out, overwrite=options.overwrite, progress=shown
     )
     figure = _draw(corpus, corpora, options.out / FIGURE)
-    swaps = Swaps(options.out / fair_corpora.SWAPS) if method == "augment" else None
-    examples = swaps.examples(options.examples, options.seed) if swaps else []
+    examples: list[dict[str, Any]] = []
+    if method == "augment":
+        swaps = options.out / fair_corpora.SWAPS
+        examples = fair_corpora.examples(swaps, options.examples, options.seed)
     if options.as_json:
         report_as_json(corpora, figure, examples)
     else:

@@ -347,7 +347,6 @@ def entries(
     kind: Kind | None = None,
     keys: Sequence[str] = (),
     *,
-    label_key: str | None = None,
     split: str = "train",
     dropped: Counter[str] | None = None,
 ) -> Iterator[Entry]:
@@ -370,8 +369,6 @@ def entries(
         Keys or columns of the sentences. If all are numbers, from 1, a table has no header. By
         default `premise` and `hypothesis`, `sentence1` and `sentence2`, or `text`: what the first
         row has.
-    label_key
-        Key or column of the label; by default `label` or `score`, if the row has it.
     split
         Split of a data set of the hub; several are joined by `+`.
     dropped
@@ -393,7 +390,7 @@ def entries(
         values = _harness_keys(row.values)
         text_keys = text_keys or _text_keys(source, row.line, values)
         texts = tuple(_text(source, row.line, values, key, kind) for key in text_keys)
-        key = label_key or next((k for k in _LABEL_KEYS if k in values), None)
+        key = next((k for k in _LABEL_KEYS if k in values), None)
         label = _label(source, row.line, values, key, kind)
         if not all(texts):
             if len(texts) > 1 or kind not in ("text", "tsv"):  # blank lines are no entries

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import itertools
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from ..texts.swapping import PEOPLE, PRONOUNS, Pair, Swapper, Tagger, one_to_one
 from ..texts.taggers import spacy_pipeline
 from . import scoring
 from .entries import Kind, entries
-from .scoring import STEP, Places, ResumableFile, ScoredCorpus, rows_at
+from .scoring import STEP, Places, ScoredCorpus
 
 # The three parts of a corpus: to train, to develop, and to test.
 #
@@ -181,44 +180,20 @@ def names_of_people() -> Names:
 # The file of swaps: biased entries beside the same entries with genders swapped.
 #
 # Dolci et al. (2023), section 4.2.2. It has only entries with a gender word or a name, in the order
-# of the corpus. It grows as entries are swapped; an interrupted run continues it.
+# of the corpus.
 
 
 BUFFER = 1_024
-"""Entries in memory at a time."""
+"""Entries that are swapped together."""
+Swaps: TypeAlias = Mapping[int, Mapping[str, Any]]
+"""By the place of an entry, its row in the file: `entry`, and `swapped`."""
 
 
-class Swaps:
-    """A complete file of swaps.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._offsets: dict[int, int] = {}
-        offset = 0
-        with path.open("rb") as file:
-            for line in file:
-                self._offsets[json.loads(line)["place"]] = offset
-                offset += len(line)
-
-    def among(self, places: Places) -> Places:
-        """Return those of the places whose entries have a swapped version."""
-        return np.array([place for place in places if int(place) in self._offsets], dtype=np.int64)
-
-    def examples(self, number: int, seed: int) -> list[dict[str, Any]]:
-        """Return rows that are drawn by the seed."""
-        places = np.array(list(self._offsets), dtype=np.int64)
-        drawn = random_generator(seed, "corpus", "examples").permutation(len(places))[:number]
-        return list(self.rows(places[drawn]))
-
-    def rows(self, places: Places) -> Iterator[dict[str, Any]]:
-        """Yield the rows of places, in their order: `entry`, and `swapped`."""
-        return rows_at(self.path, (self._offsets[int(place)] for place in places))
+def examples(path: Path, number: int, seed: int) -> list[dict[str, Any]]:
+    """Return rows of a file of swaps that are drawn by the seed."""
+    lines = path.read_bytes().splitlines()
+    drawn = random_generator(seed, "corpus", "examples").permutation(len(lines))[:number]
+    return [json.loads(lines[i]) for i in drawn]
 
 
 def make_swapper(tagger: Tagger) -> Swapper:
@@ -242,7 +217,7 @@ def swaps_identity(tagger: Tagger) -> dict[str, Any]:
 def write_swaps(
     path: Path, corpus: ScoredCorpus, places: Places, tagger: Tagger, progress: Progress
 ) -> Swaps:
-    """Write the swapped versions of entries, unless they are written; return the file.
+    """Write the swapped versions of entries, and return them.
 
     Parameters
     ----------
@@ -264,47 +239,32 @@ def write_swaps(
     DiskError
         If the file cannot be written.
     """
-    about = {
-        "scores": corpus.sha256,
-        "places": digest(places.tolist()),
-        "swapping": swaps_identity(tagger),
-    }
-    if path.exists() and scoring.read_about(path) == about:
-        return Swaps(path)
-    file = ResumableFile(path, about, overwrite=True)
-    done = max((row["place"] for row in file.rows()), default=-1)
-    left = places[places > done]
-    try:
-        swapper = make_swapper(tagger)
-        with progress.stage("swapping", len(places), "entries") as advance:
-            advance(len(places) - len(left))
-            pairs = zip(left, corpus.rows(left), strict=True)
-            while buffer := list(itertools.islice(pairs, BUFFER)):
-                file.write(_swapped(buffer, swapper))
-                advance(len(buffer))
-    except BaseException:
-        file.close()
-        raise
-    file.finish(about)
-    return Swaps(path)
+    swapper = make_swapper(tagger)
+    swaps: dict[int, dict[str, Any]] = {}
+    with progress.stage("swapping", len(places), "entries") as advance:
+        for start in range(0, len(places), BUFFER):
+            chunk = places[start : start + BUFFER].tolist()
+            swaps |= _swapped(dict(zip(chunk, corpus.rows(chunk), strict=True)), swapper)
+            advance(len(chunk))
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in swaps.values())
+    folders.write_atomically(path, (line.encode() for line in lines))
+    return swaps
 
 
-def _swapped(
-    buffer: list[tuple[np.int64, dict[str, Any]]], swapper: Swapper
-) -> list[dict[str, Any]]:
-    texts = [s["text"] for _, row in buffer for s in scoring.sentences_of(row)]
+def _swapped(rows: Mapping[int, dict[str, Any]], swapper: Swapper) -> dict[int, dict[str, Any]]:
+    texts = [s["text"] for row in rows.values() for s in scoring.sentences_of(row)]
     swapped = dict(zip(texts, swapper.swap_all(texts), strict=True))
-    return [
-        {
-            "place": int(place),
+    return {
+        place: {
+            "place": place,
             "line": row["line"],
             "abs": row["abs"],
             "entry": scoring.entry_of(row),
             "swapped": scoring.entry_of(row, swapped),
         }
-        for place, row in buffer
+        for place, row in rows.items()
         if any(swapped[s["text"]] != s["text"] for s in scoring.sentences_of(row))
-    ]
+    }
 
 
 Method: TypeAlias = Literal["subtract", "augment"]
@@ -446,8 +406,8 @@ def _make(
     name = change.name(percentile)
     above = corpus.above(percentile, change.splits.seed)
     every = np.arange(len(corpus))
-    kept = every if swapped else np.setdiff1d(every, above, assume_unique=True)
-    added = swapped.among(above) if swapped else above[:0]
+    kept = np.setdiff1d(every, above, assume_unique=True) if swapped is None else every
+    added = np.array([place for place in above if place in (swapped or ())], dtype=np.int64)
     drawn = change.splits.draw(len(kept) + len(added), name)
     folder = out / f".{name}.part"
     shutil.rmtree(folder, ignore_errors=True)
@@ -479,12 +439,11 @@ def _chosen(
     """Yield entries in an order: a number counts the entries that are kept, then those added."""
     is_kept = order < len(kept)
     originals = corpus.rows(kept[order[is_kept]])
-    duplicates = swapped.rows(added[order[~is_kept] - len(kept)]) if swapped else iter(())
-    for original in is_kept:
-        if original:
+    for number in order.tolist():
+        if swapped is None or number < len(kept):
             yield scoring.entry_of(next(originals))
         else:
-            row = next(duplicates)
+            row = swapped[int(added[number - len(kept)])]
             yield {**row["swapped"], "swapped_from": row["line"]}
 
 

@@ -29,7 +29,7 @@ from harness.run.scoring import random_generator
 from ..bias_score.method import PAIRS, SENTENCES, Method, ResolvedMethod, resolve
 from ..bias_score.scorer import Direction, Scorer, SentenceScore
 from . import entries as corpora
-from .entries import GRADED_KEYS, TEXT_KEYS, Entry, Kind, count_lines, is_hub
+from .entries import GRADED_KEYS, TEXT_KEYS, Entry, Kind, is_hub
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -648,7 +648,7 @@ def histogram(
     return f"Bias scores of {len(known):,} entries ({model})", [draw]
 
 
-# A file of scores with only the scores in memory: which entries are most biased, and their rows.
+# A file of scores, whose lines are in memory: which entries are most biased, and their rows.
 #
 # An entry above a percentile is one of the stated share with the highest scores. The share is
 # exact: among equal scores at the threshold, the seed chooses. The entries above a percentile are
@@ -694,20 +694,19 @@ class ScoredCorpus:
         self.path = path
         self.sha256 = file_sha256(path)
         self.about = read_about(path)
+        with path.open("rb") as file:
+            self._lines = [(i, line) for i, line in enumerate(file, start=1) if line.strip()]
+        if not self._lines:
+            raise InvalidFile("has no entries", path=path)
         scores: list[float] = []
-        offsets: list[int] = []
-        with progress.stage("reading", count_lines(str(path)) or 0, "entries") as advance:
-            for offset, row in self._checked():
-                score = row["abs"]
+        with progress.stage("reading", len(self._lines), "entries") as advance:
+            for number, line in self._lines:
+                score = parsed(line, path, number)["abs"]
                 scores.append(np.nan if score is None else float(score))
-                offsets.append(offset)
                 if len(scores) % STEP == 0:
                     advance(STEP)
             advance(len(scores) % STEP)
-        if not scores:
-            raise InvalidFile("has no entries", path=path)
         self.scores = np.array(scores)
-        self._offsets = np.array(offsets)
 
     def __len__(self) -> int:
         """Return the number of entries."""
@@ -715,7 +714,7 @@ class ScoredCorpus:
 
     def rows(self, places: Iterable[int]) -> Iterator[dict[str, Any]]:
         """Yield rows by their places, in any order."""
-        return rows_at(self.path, self._offsets[list(places)])
+        return (json.loads(self._lines[place][1]) for place in places)
 
     def above(self, percentile: Fraction, seed: int) -> Places:
         """Return the places of the entries above a percentile, in their order in the corpus.
@@ -735,19 +734,3 @@ class ScoredCorpus:
         drawn = random_generator(seed, "corpus", "ties").permutation(len(self))
         order = np.lexsort((drawn, -np.nan_to_num(self.scores, nan=-1.0)))
         return np.sort(order[:number])
-
-    def _checked(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        offset = 0
-        with self.path.open("rb") as file:
-            for i, line in enumerate(file, start=1):
-                if line.strip():
-                    yield offset, parsed(line, self.path, i)
-                offset += len(line)
-
-
-def rows_at(path: Path, offsets: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a JSON-lines file that begin at the offsets, in that order."""
-    with path.open("rb") as file:
-        for offset in offsets:
-            file.seek(int(offset))
-            yield json.loads(file.readline())

@@ -1,11 +1,9 @@
 """The loop of engines with several workers: units out, reports in, deaths counted.
 
-How workers are started, fed, heard and ended is the engine's (`.crew`). Each has up to three units:
-it encodes one, and has split the next ones into tokens when that is done. Texts that
-failed, and the unit of a worker that died or took too long, are tried once more by new workers, one
-by one and last. Vectors that a dead worker had not written are encoded again: after each round the
-store is asked what is missing. A model that fails on many texts in a row, short ones too, is given
-up.
+How workers are started, fed, heard and ended is the engine's (`Crew`). Each has up to three units:
+it encodes one, and has split the next ones into tokens when that is done. The unit of a worker that
+died or took too long is tried once more by new workers, text by text and last. Vectors that a dead
+worker had not written are encoded again: after each round the store is asked what is missing.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ import signal
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -49,7 +47,6 @@ from harness.encode.engine import OnDone, Report
 from harness.encode.stored_embedder import store_of, visible_gpus
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
-from harness.limits import FAILURES_IN_A_ROW
 from harness.store.store import Store, Writer
 
 # What the driver and its workers say to each other: units out; reports and troubles in.
@@ -85,8 +82,9 @@ class Unusable:
 
 @dataclass(frozen=True)
 class Raised:
-    """The embedder raised a HarnessError: it cannot encode at all."""
+    """The embedder cannot encode at all, or the store not be written: an error for the user."""
 
+    kind: type[HarnessError]
     reason: str
 
 
@@ -98,20 +96,13 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Unwritable:
-    """The store cannot be written, for this reason."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
 class Died:
     """The worker ended without a word, for this reason; the driver is told by its engine."""
 
     reason: str
 
 
-Message: TypeAlias = Ready | Unusable | Report | Raised | Notes | Unwritable | Died
+Message: TypeAlias = Ready | Unusable | Report | Raised | Notes | Died
 
 
 # What an engine with several workers gives to the loop of `.driver`: its crew and the members.
@@ -255,23 +246,18 @@ def _encoded(
     run: _Run[Any], embedder: Embedder, texts: Sequence[str], store: Store, batch_tokens: int
 ) -> Report:
     began = time.perf_counter()
-    n_failures: Counter[str] = Counter()
-    reasons: dict[str, str] = {}
-    failed: dict[str, str] = {}
+    suspects: set[str] = set()  # texts whose worker died
     missing = list(texts)
     for _ in range(_ROUNDS):
-        new_reasons = run.round(_units(embedder, missing, n_failures, batch_tokens))
-        n_failures.update(new_reasons.keys())
-        reasons |= new_reasons
+        run.round(_units(embedder, missing, suspects, batch_tokens))
+        run.failed |= {text: reason for text, reason in run.died.items() if text in suspects}
+        suspects |= run.died.keys()
         store.refresh()
-        missing = store.missing(texts)
-        failed |= {text: reasons[text] for text in missing if n_failures[text] > 1}
-        missing = [text for text in missing if text not in failed]
-        # Without a batch and without a death, the model fails on each text alone.
-        if not missing or run.given_up or not (run.n_batches or run.deaths):
+        missing = [text for text in store.missing(texts) if text not in run.failed]
+        if not missing:
             break
-    unknown = "its processes died" if run.deaths else "its vector is not in the store"
-    failed |= {text: reasons.get(text, run.given_up or unknown) for text in missing}
+    unknown = "its processes died" if suspects else "its vector is not in the store"
+    failed = run.failed | {text: run.died.get(text, unknown) for text in missing}
     run.progress.finish()
     return Report(
         n_texts=len(texts) - len(failed),
@@ -283,15 +269,15 @@ def _encoded(
 
 
 def _units(
-    embedder: Embedder, texts: Sequence[str], suspects: Counter[str], batch_tokens: int
+    embedder: Embedder, texts: Sequence[str], suspects: Set[str], batch_tokens: int
 ) -> list[Unit]:
     """Return batches of new texts, longest first, and then each suspect alone."""
-    new = [text for text in texts if not suspects[text]]
+    new = [text for text in texts if text not in suspects]
     # A worker splits texts into tokens itself, and once is enough.
     count = estimated_lengths if takes_tokens(embedder) else token_lengths
     batches = split(count(embedder, new), batch_tokens)
     units = [Unit([new[i] for i in batch]) for batch in batches]
-    return units + [Unit([text], suspect=True) for text in texts if suspects[text]]
+    return units + [Unit([text], suspect=True) for text in texts if text in suspects]
 
 
 class _Progress:
@@ -311,28 +297,6 @@ class _Progress:
 
 
 @dataclass
-class _Round:
-    """The units that one set of workers encodes.
-
-    Parameters
-    ----------
-    waiting
-        Units that no worker has.
-    reasons
-        Why each text failed, or how its worker died.
-    in_a_row
-        Number of texts that failed since one was encoded.
-    before
-        Units that workers had when the order was reversed; None if it is not reversed.
-    """
-
-    waiting: deque[Unit]
-    reasons: dict[str, str] = field(default_factory=dict)
-    in_a_row: int = 0
-    before: set[int] | None = None
-
-
-@dataclass
 class _Run(Generic[W]):
     """The encoding of one model into one store, and its counts over all rounds."""
 
@@ -343,36 +307,34 @@ class _Run(Generic[W]):
     progress: _Progress
     n_batches: int = 0
     n_halvings: int = 0
-    deaths: int = 0
+    failed: dict[str, str] = field(default_factory=dict)  # why, by text
+    waiting: deque[Unit] = field(default_factory=deque)  # units that no worker has
+    died: dict[str, str] = field(default_factory=dict)  # by text, how its worker died in a round
     problem: str = ""  # why a worker could not be used
-    given_up: str = ""  # why the texts that are left were not tried
 
-    def round(self, units: Sequence[Unit]) -> dict[str, str]:
-        """Encode units with new workers; return why each text failed, or how its worker died."""
-        current = _Round(deque(units))
+    def round(self, units: Sequence[Unit]) -> None:
+        """Encode units with new workers."""
+        self.waiting, self.died = deque(units), {}
         n = min(self.crew.size, len(units))
         with self.crew.open(n):
             workers = [self.crew.start(slot) for slot in range(n)]
-            while workers and self._is_open(current, workers):
+            while workers and self._is_open(workers):
                 for sender, message in self.crew.receive(workers, self._seconds(workers)):
-                    if isinstance(message, Report):
-                        self._count_failures(message, sender.units[0], current, workers)
-                    if not self._handle(message, sender, current):
+                    if not self._handle(message, sender):
                         workers.remove(sender)
-                        if sender.is_proven and current.waiting:  # so each new one brings progress
+                        if sender.is_proven and self.waiting:  # so each new one brings progress
                             workers.append(self.crew.start(sender.slot))
-                self._end_hanging(workers, current)
-        if current.waiting and not self.n_batches and not current.reasons:
+                self._end_hanging(workers)
+        if self.waiting and not (self.n_batches or self.failed or self.died):
             raise ModelError(f"model '{self.name}' cannot be used: {self.problem}")
-        return current.reasons
 
-    def _is_open(self, current: _Round, workers: Sequence[W]) -> bool:
+    def _is_open(self, workers: Sequence[W]) -> bool:
         """Return whether there is work, or a worker that must be heard."""
-        if current.waiting or self.crew.starts_at_once:
+        if self.waiting or self.crew.starts_at_once:
             return True
         return any(worker.is_ready for worker in workers)
 
-    def _handle(self, message: Message, sender: W, current: _Round) -> bool:
+    def _handle(self, message: Message, sender: W) -> bool:
         """Handle a worker's message; return whether more messages of it are expected."""
         match message:
             case Ready():
@@ -386,12 +348,10 @@ class _Run(Generic[W]):
             case Notes(lines):
                 self.store.notices += [f"{sender.label}: {line}" for line in lines]
                 return False
-            case Unwritable(reason):
-                raise DiskError(reason)
-            case Raised(reason):
-                raise ModelError(reason)
+            case Raised(kind, reason):
+                raise kind(reason)
             case Died(reason):
-                self._count_death(sender, reason, current)
+                self._count_death(sender, reason)
                 return False
             case Report():
                 sender.units.popleft()
@@ -399,48 +359,28 @@ class _Run(Generic[W]):
                 self.n_batches += message.n_batches
                 self.n_halvings += message.n_halvings
                 self.progress.add(message.n_texts)
-                current.reasons |= message.failed
-        self._feed(sender, current)
+                self.failed |= message.failed
+        self._feed(sender)
         return True
 
-    def _count_failures(
-        self, report: Report, unit: Unit, current: _Round, workers: Sequence[W]
-    ) -> None:
-        """After many failures in a row, try short texts, and then give up."""
-        if report.n_texts:
-            current.in_a_row, current.before = 0, None
-        elif current.before is None or id(unit) not in current.before:
-            current.in_a_row += len(report.failed)
-        if current.in_a_row < FAILURES_IN_A_ROW or not current.waiting:
-            return
-        if current.before is None:
-            current.waiting.reverse()
-            current.in_a_row = 0
-            current.before = {id(unit) for worker in workers for unit in worker.units}
-        else:
-            last = list(report.failed.values())[-1]
-            self.given_up = f"given up after many texts in a row failed, the last: {last}"
-            current.waiting.clear()
-
-    def _feed(self, worker: W, current: _Round) -> None:
+    def _feed(self, worker: W) -> None:
         worker.since = time.monotonic()
-        while len(worker.units) < _IN_FLIGHT and current.waiting:
-            unit = current.waiting[0]  # a suspect goes alone: else which unit killed?
+        while len(worker.units) < _IN_FLIGHT and self.waiting:
+            unit = self.waiting[0]  # a suspect goes alone: else which unit killed?
             if worker.units and unit.suspect:
                 break
-            worker.units.append(current.waiting.popleft())
+            worker.units.append(self.waiting.popleft())
             worker.send(worker.units[-1])
         if not worker.units and not worker.is_ending:
             worker.is_ending = True
             worker.send(None)
 
-    def _count_death(self, dead: W, reason: str, current: _Round) -> None:
+    def _count_death(self, dead: W, reason: str) -> None:
         if dead.units:
-            self.deaths += 1
-            current.reasons |= dict.fromkeys(dead.units.popleft().texts, reason)
+            self.died |= dict.fromkeys(dead.units.popleft().texts, reason)
             # It has not begun with these, or with one of them: that one then kills the next worker,
             # and the text that was taken for the killer is encoded in the next round.
-            current.waiting.extendleft(reversed(dead.units))
+            self.waiting.extendleft(reversed(dead.units))
         self.problem = self.problem or reason
 
     def _seconds(self, workers: Sequence[W]) -> float | None:
@@ -450,7 +390,7 @@ class _Run(Generic[W]):
             return None
         return min(_LONGEST_WAIT, max(0.0, min(begun) + self.timeout - time.monotonic()))
 
-    def _end_hanging(self, workers: list[W], current: _Round) -> None:
+    def _end_hanging(self, workers: list[W]) -> None:
         for worker in list(workers):
             if self.timeout is None or not worker.units:
                 continue
@@ -458,8 +398,8 @@ class _Run(Generic[W]):
                 workers.remove(worker)
                 worker.kill()
                 reason = f"the batch took longer than {self.timeout:g} seconds on {worker.label}"
-                self._count_death(worker, reason, current)
-                if worker.is_proven and current.waiting:
+                self._count_death(worker, reason)
+                if worker.is_proven and self.waiting:
                     workers.append(self.crew.start(worker.slot))
 
 
@@ -549,7 +489,7 @@ class Encoder:
         atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
         return Ready()
 
-    def encode(self, unit: Unit) -> Report | Raised | Unwritable:
+    def encode(self, unit: Unit) -> Report | Raised:
         """Encode a unit; its vectors are written some time later."""
         reports: list[Report] = []
         problem = self.begin(unit, None, reports.append) or self.collect()
@@ -569,9 +509,7 @@ class Encoder:
         except HarnessError:  # `begin` meets it again
             return None
 
-    def begin(
-        self, unit: Unit, piece: Piece | None, on_report: OnReport
-    ) -> Raised | Unwritable | None:
+    def begin(self, unit: Unit, piece: Piece | None, on_report: OnReport) -> Raised | None:
         """Begin to encode a unit; return why the embedder or the store cannot be used, or None.
 
         Parameters
@@ -601,31 +539,31 @@ class Encoder:
             if self._job.is_timed:
                 self._loop.collect()
         except HarnessError as error:
-            return _problem(error)
+            return _raised(error)
         return None
 
-    def collect(self) -> Raised | Unwritable | None:
+    def collect(self) -> Raised | None:
         """Read the vectors of all units that began; the result is that of `begin`."""
         assert self._loop is not None  # noqa: S101  # `make` has set it
         try:
             self._loop.collect()
         except HarnessError as error:
-            return _problem(error)
+            return _raised(error)
         return None
 
-    def finish(self) -> Notes | Unwritable:
+    def finish(self) -> Notes | Raised:
         """Write the remaining vectors."""
         try:
             self._left.close()
         except DiskError as error:
-            return Unwritable(str(error))
+            return _raised(error)
         except PLUGIN_ERRORS as error:  # from the embedder's `close`; the vectors are written
             return Notes((one_line(error),))
         return Notes(tuple(getattr(self._embedder, "notes", ())))
 
 
-def _problem(error: HarnessError) -> Raised | Unwritable:
-    return Unwritable(str(error)) if isinstance(error, DiskError) else Raised(str(error))
+def _raised(error: HarnessError) -> Raised:
+    return Raised(DiskError if isinstance(error, DiskError) else ModelError, str(error))
 
 
 def _embedder(job: Job) -> Embedder:
@@ -804,7 +742,7 @@ def _work(pipe: Connection, encoder: Encoder) -> None:
         pipe.close()
 
 
-def _encode_units(pipe: Connection, encoder: Encoder) -> Raised | Unwritable | None:
+def _encode_units(pipe: Connection, encoder: Encoder) -> Raised | None:
     """Encode the units that arrive, and answer; a thread reads them and splits their texts."""
     arrived: SimpleQueue[tuple[Unit, Piece | None] | BaseException | None] = SimpleQueue()
 

@@ -41,7 +41,6 @@ from .driver import (
     Raised,
     Unit,
     Unusable,
-    Unwritable,
 )
 
 # The actors of the engine `ray`: how they are started, given units, heard and ended.
@@ -67,7 +66,7 @@ class _Encoder(Encoder):
         util: Any = ray.util
         return f"{util.get_node_ip_address()} (process {os.getpid()})"
 
-    def encode(self, unit: Unit) -> Report | Raised | Unwritable:
+    def encode(self, unit: Unit) -> Report | Raised:
         try:
             return super().encode(unit)
         except signals.Terminated as error:

@@ -76,7 +76,6 @@ def check_store(folder, promised):
         store.get(texts), vectors_of(texts) if texts else np.empty((0, 0))
     )
     assert store.notices == []
-    assert all(checked.ok for checked in store.verify())
     return store
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from harness.embedder import MockEmbedder
-from harness.store import folder, pruning, segment
+from harness.store import pruning
 from harness.store.store import Store, keys_of
 
 TEXTS = [f"text {i}" for i in range(10)]
@@ -104,24 +104,8 @@ class Life(RuleBasedStateMachine):
         self.kept[model] = set()
 
     @rule(reader=readers)
-    def verify(self, reader):
-        reader[1].verify()
-
-    @rule(reader=readers)
     def refresh(self, reader):
         reader[1].refresh()
-
-    @rule(model=models, which=positions, where=positions, bit=st.integers(0, 7))
-    def flip_a_bit_in_place(self, model, which, where, bit):
-        paths = self.segments(model)
-        if paths:
-            path = paths[int(which * len(paths))]
-            self.damage(model, path)
-            with path.open("r+b") as file:
-                file.seek(int(where * path.stat().st_size))
-                (byte,) = file.read(1)
-                file.seek(-1, os.SEEK_CUR)
-                file.write(bytes([byte ^ 1 << bit]))
 
     @rule(model=models, which=positions, where=positions)
     def a_segment_is_shorter(self, model, which, where):
@@ -140,15 +124,6 @@ class Life(RuleBasedStateMachine):
             place.mkdir(exist_ok=True)
             if model != other:
                 (place / f"{0:016x}-x.safetensors").write_bytes(path.read_bytes())
-
-    @rule(model=models, texts=some_texts)
-    def a_segment_of_another_width_is_put_first(self, model, texts):
-        """As if the model had returned vectors of another length once."""
-        store = Store(self.folder, model)
-        if folder.stored_dimensions(store.files) in (D, D + 2):
-            keys = np.array(sorted(map(tuple, keys_of(texts))), dtype=np.uint64)
-            path = segment.write(store.folder, model, keys, np.ones((len(keys), D + 1), np.float32))
-            path.rename(store.folder / f"{1:016x}-x.safetensors")
 
     @rule(model=models, content=st.sampled_from([None, b"", b"{", b'{"dimensions": "3"}', b"[]"]))
     def damage_a_model_file(self, model, content):

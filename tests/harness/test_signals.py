@@ -6,9 +6,7 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
-from processes import is_running
 
 from harness import signals
 from harness.encode import admission
@@ -116,39 +114,6 @@ def test_a_command_that_is_ended_keeps_what_it_encoded(tmp_path, site, name, cod
     assert Store(tmp_path / "store", "mock-text-4").missing(encoded) == []
 
 
-def store_after_a_signal(folder, act):
-    """Return a store whose writer's context was left by Terminated, and the exception."""
-    store = Store(folder, "a model")
-
-    def write():
-        with signals.raised(), store.writer() as writer:
-            writer.add(["a", "b"], np.ones((2, 3), dtype=np.float32))
-            act()
-
-    with pytest.raises(signals.Terminated) as caught:
-        write()
-    return store, caught.value
-
-
-def terminate():
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def test_a_signal_in_the_last_writing_loses_nothing(tmp_path, monkeypatch):
-    synced, fsync = [], os.fsync
-
-    def interrupted(number):
-        fsync(number)
-        if not synced:
-            synced.append(number)
-            terminate()
-
-    store, _ = store_after_a_signal(tmp_path, lambda: monkeypatch.setattr(os, "fsync", interrupted))
-    assert synced
-    assert store.missing(["a", "b"]) == []
-    assert store.info().leftovers == 0
-
-
 def test_a_signal_that_is_ignored_stays_ignored(monkeypatch):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -157,41 +122,3 @@ def test_a_signal_that_is_ignored_stays_ignored(monkeypatch):
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends children on Linux only")
-def test_a_process_that_a_library_forks_ends_with_the_command():
-    script = """
-import multiprocessing, time
-from harness import signals
-if __name__ == "__main__":
-    with signals.raised():
-        child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(1000,))
-        child.start()
-        print(child.pid, flush=True)
-        child.join()
-"""
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
-        child = int(process.stdout.readline())
-        assert is_running(child)
-        process.kill()
-    while is_running(child):
-        time.sleep(0.01)
-
-
-def test_a_map_of_a_file_that_was_truncated_ends_with_a_line(tmp_path):
-    script = f"""
-import numpy as np
-from harness.signals import raised
-path = {str(tmp_path / "rows")!r}
-np.ones(1 << 20).tofile(path)
-with raised():
-    rows = np.memmap(path, mode="r")
-    open(path, "w").close()
-    print("begun", flush=True)
-    print(rows.sum())
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "begun\n")
-    assert done.stderr.startswith("harness: a mapped file became shorter while it was read")
-    assert done.stderr.count("\n") == 1

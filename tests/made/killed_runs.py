@@ -89,9 +89,11 @@ class Place:
 
     def faults(self) -> list[str]:
         """Return what is wrong with the results file and the stored vectors."""
+        kept = list(map(store_of, stores(self.folder / "cache")))
+        for store in kept:
+            store.missing(["a text"])  # opens each segment
         lines = [str(fault) for fault in verify(self.file, Record).faults]
-        segments = (part for s in stores(self.folder / "cache") for part in store_of(s).verify())
-        return [*lines, *(segment.problem for segment in segments if segment.problem)]
+        return [*lines, *(notice for store in kept for notice in store.notices)]
 
     def contents(self) -> dict[str, Mapping[str, object]]:
         """Return the records by id, in the order of the file, without what differs between runs."""

@@ -35,23 +35,16 @@ def test_info_shows_the_stored_models(filled):
     assert "last used" in table
 
 
-def test_a_damaged_segment_is_reported_set_aside_and_made_again(filled, toy, cache, tmp_path):
+def test_a_damaged_segment_is_made_again(filled, toy, cache, tmp_path):
     (segment,) = cache.rglob("letters*/*.safetensors")
-    content = bytearray(segment.read_bytes())
-    content[-1] ^= 0xFF
-    segment.write_bytes(content)
-    result = filled("cache", "verify")
-    assert result.code == 1
-    assert "2 segments, 1 damaged" in result.out
-    assert segment.name in result.out
-    assert stored(filled)["toy-words"] == 6
-    assert stored(filled).get("toy-letters", 0) == 0
+    segment.write_bytes(segment.read_bytes()[:-1])
     toy.clear()
     again = filled("eval", "-m", "toy-letters", "-t", "toy-places", "-r", tmp_path / "r2",
                    "--concept", "none")  # fmt: skip
     assert again.code == 0
+    assert segment.name in again.err
     assert len(toy) == 6
-    assert filled("cache", "verify").code == 0
+    assert stored(filled) == {"toy-letters": 6, "toy-words": 6}
 
 
 def test_prune_removes_a_model_by_name(filled):

@@ -73,7 +73,6 @@ def test_cache(transcript, golden, harness, toy, tmp_path):
     text = transcript(
         "cache info --cache empty",
         "cache info",
-        "cache verify",
         "cache prune --model toy-leters",
         "cache prune --model toy-letters",
         "cache info",

@@ -124,15 +124,14 @@ def test_compare_as_json_has_the_verdict_paired_differences_and_their_mean(compa
     assert overall["low"] == pytest.approx(-0.1, abs=1e-4)
 
 
-def test_compare_uses_the_samples_of_both(compared, tmp_path):
+def test_compare_names_the_items_that_moved_most_from_the_samples_of_both(compared, tmp_path):
     for mitigator, value in (("none", 1.0), ("x", 0.5)):
-        rows = [{"input": "i", "text": str(i), "contribution": value} for i in range(8)]
+        rows = [{"input": "i", "text": str(i), "contribution": i * value} for i in range(8)]
         kept = record("t", mitigator, value).keeping({}, rows)
         ResultsFile(tmp_path / "results", "m").add([kept])
     said = compared("none", "x", tmp_path / "results", "--json")
-    ((score,),) = [comparison["scores"] for comparison in json.loads(said.out)]
-    assert (score["low"], score["difference"], score["high"]) == (-0.5, -0.5, -0.5)
-    assert "[-0.500, -0.500]" in compared("none", "x", tmp_path / "results").out
+    ((first, *_),) = [comparison["verdict"]["moved"] for comparison in json.loads(said.out)]
+    assert (first["text"], first["base"], first["model"]) == ("i : 7", 7.0, 3.5)
 
 
 def test_recorded_scores_fail_and_have_a_page_like_those_of_a_run(harness, compared, folder):

@@ -238,22 +238,6 @@ def test_a_row_of_nan_of_a_text_that_the_encoder_lacks_is_stored(tmp_path):
     assert np.isnan(store.get(["unknown"])).all()
 
 
-@pytest.mark.parametrize("at", [slice(None), slice(0, 1)])
-def test_a_text_without_a_valid_vector_is_encoded_once_more_alone(tmp_path, at):
-    class Passing(Recorder):
-        def encode(self, texts):
-            vectors = super().encode(texts)
-            if len(self.batches) == 1:
-                vectors[:, at] = np.nan
-            return vectors
-
-    texts, embedder = words(2, 2, 2, 2), Passing()
-    store, report = run(tmp_path, embedder, texts, tokens=4)
-    assert report.failed == {}
-    assert embedder.batches == [texts[:2], texts[2:], texts[:1], texts[1:2]]
-    np.testing.assert_array_equal(store.get(texts), MockEmbedder(dimensions=4).encode(texts))
-
-
 @pytest.mark.parametrize(
     "error", [ValueError("no"), MemoryError("no"), SystemExit(7)], ids=lambda e: type(e).__name__
 )

@@ -188,7 +188,6 @@ def test_a_method_without_a_clear_yardstick_leaves_both_sides():
     rows = [cell(row, task, gap) for row, gap in (("a", 0.5), ("b", 0.7)) for task in "tuv"]
     rows[-1] |= {"yardstick_error": 0.4}
     cells = frame(*rows)
-    assert means(cells).unclear == {"b": ("v",)}
     assert dict(means(cells).left_out.select("row", "reason").iter_rows()) == {"b": BLURRED}
     found = differences(cells, [("a", ("b",))])
     assert (found.of()["methods"], found.of()["tasks"]) == (2, 2)
@@ -276,7 +275,7 @@ def test_the_error_of_a_prompt_is_part_of_the_intervals():
 
 def test_rows_are_ranked_by_their_means_and_those_that_cannot_be_told_apart_share_a_range():
     cells = rows_of_draws(gaps=(0.5, 0.51, 0.9, 0.1))
-    found = ranks(frame(*cells)).frame.filter(name="overall")
+    found = ranks(means(frame(*cells))).filter(name="overall")
     places = {row: ends for row, *ends in found.select("row", "rank_low", "rank_high").iter_rows()}
     assert found["rank"].to_list() == [1, 2, 3, 4]
     order = means(frame(*cells)).frame.filter(name="overall").sort("value")["row"].to_list()
@@ -290,7 +289,7 @@ def test_the_ranges_of_two_rows_say_what_the_interval_of_their_difference_says()
         cells = frame(*rows_of_draws(seed, gaps=(0.5, 0.57)))
         line = differences(cells, [("a", ("b",))]).of()
         is_sure = line["low"] > 0 or line["high"] < 0
-        found = ranks(cells).frame.filter(name="overall")
+        found = ranks(means(cells)).filter(name="overall")
         assert ((found["rank_low"] == found["rank_high"]).all()) == is_sure
         apart += is_sure
     assert 0 < apart < 20
@@ -301,14 +300,22 @@ def test_a_row_has_no_rank_where_it_is_incomplete_blurred_or_too_unsure():
     del cells[0]
     cells[3] |= {"yardstick_error": 0.4}
     wide = draw(np.random.default_rng(5), "e", 0.5, spread=0.9)
-    found = ranks(frame(*cells, *wide))
-    reasons = {row: why for (_, name, row), why in found.unranked.items() if name == "overall"}
-    assert reasons == {
+    found = ranks(means(frame(*cells, *wide))).filter(name="overall")
+    reasons = found.drop_nulls("unranked").select("row", "unranked").iter_rows()
+    assert dict(reasons) == {
         "a": "3 of 4 tasks count",
         "b": "the yardstick of t0 is not clear",
         "e": "the interval is wider than ± 0.5",
     }
-    assert sorted(found.frame.filter(name="overall")["row"]) == ["c", "d"]
+    assert sorted(found.drop_nulls("rank")["row"]) == ["c", "d"]
+
+
+def test_what_a_prompt_changes_may_leave_a_row_without_a_rank():
+    cells = frame(*rows_of_draws(gaps=(0.5, 0.5, 0.5)))
+    line = ranks(means(cells, {"a": 0.3})).filter(row="a", name="overall").row(0, named=True)
+    assert (line["rank"], line["unranked"]) == (None, "the interval is wider than ± 0.5")
+    kept = ranks(means(cells), ["b", "c"]).filter(name="overall")
+    assert sorted(kept["row"]) == ["b", "c"]
 
 
 # How often it is right.

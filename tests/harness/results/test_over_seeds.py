@@ -9,7 +9,7 @@ from score_records import record
 
 from harness.results import tables
 from harness.results.record import FloorPart, IntervalPart
-from harness.results.resampling import over_seeds
+from harness.results.seeds import over_seeds
 
 
 def run(label: str, value: float | None, *, version: int = 1, mitigator_concept="", **more):

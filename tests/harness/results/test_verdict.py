@@ -8,7 +8,7 @@ from score_records import record, similarity
 
 from harness.results.comparison import compare, judge, moved_items
 from harness.results.estimator import BLURRED
-from harness.results.verdict import OVERALL
+from harness.results.ratios import OVERALL
 
 UNITS = 40
 

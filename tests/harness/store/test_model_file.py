@@ -21,11 +21,10 @@ def files(tmp_path):
 
 
 def stored(folder, texts, d):
-    """Write vectors as an older version did: the model file does not state their width."""
+    """Write vectors; there is no model file, which may state their width."""
     store = Store(folder, "model")
     with store.writer() as writer:
         writer.add(texts, MockEmbedder(dimensions=d).encode(texts))
-    (store.folder / MODEL_FILE).unlink()
 
 
 def test_an_update_keeps_the_facts_under_other_keys(files):
@@ -46,16 +45,14 @@ def test_a_damaged_file_holds_no_facts_and_the_next_update_writes_it_again(files
         assert stored_dimensions(files) == 8
 
 
-def test_a_segment_with_another_width_and_the_earliest_name_is_dropped_alone(tmp_path):
+def test_a_segment_of_another_width_is_not_used(tmp_path):
+    stored(tmp_path, ["a"], 8)
     store = Store(tmp_path, "model")
-    with store.writer(rows=1) as writer:
-        writer.add(["a", "b"], MockEmbedder(dimensions=8).encode(["a", "b"]))
-    stored(tmp_path / "other", ["c"], 9)
-    (bad,) = (tmp_path / "other").rglob("*.safetensors")
-    bad.rename(store.folder / f"{0:016x}-bad.safetensors")
-    fresh = Store(tmp_path, "model")
-    assert fresh.missing(["a", "b", "c"]) == ["c"]
-    assert len(fresh.notices) == 1
+    stored(tmp_path / "other", ["b"], 9)
+    (other,) = (tmp_path / "other").rglob("*.safetensors")
+    other.rename(store.folder / other.name)
+    assert store.missing(["a", "b"]) == ["b"]
+    assert "8 dimensions" in store.notices[0]
 
 
 def test_segments_are_left_alone_and_not_used_if_none_has_the_stated_width(tmp_path):

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,18 +13,13 @@ from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder, packed, unpacked
 from harness.store import pruning, segment
-from harness.store.segment import Segment, row_checks
-from harness.store.store import KeyIndex, Store, keys_of
+from harness.store.store import Store, keys_of
 
 TEXTS = [f"text {i}" for i in range(100)]
 
 
 def vectors_of(texts, d=8):
     return MockEmbedder(dimensions=d).encode(texts)
-
-
-def opened(keys, vectors):
-    return Segment(Path("a"), keys, vectors, 0, row_checks(vectors), may_have_nan=True)
 
 
 def files(store):
@@ -53,30 +47,6 @@ def test_a_store_returns_what_a_dictionary_would(tmp_path_factory, batches, quer
         np.testing.assert_array_equal(
             reader.get(known), [expected[t] for t in known] or np.empty((0, 4 if expected else 0))
         )
-
-
-def test_few_keys_of_a_large_store_are_found_without_merging_all_keys():
-    rng = np.random.default_rng(0)
-    segments = []
-    for i in range(9):
-        keys = rng.integers(0, 2**64, (9000, 2), dtype=np.uint64)
-        keys[:50] = np.arange(100, dtype=np.uint64).reshape(50, 2) % (i + 2)  # also in others
-        keys = np.unique(keys, axis=0)
-        vectors = np.full((len(keys), 1), i, dtype=np.float32)
-        vectors[rng.random(len(keys)) < 0.5] = np.nan
-        segments.append(opened(keys, vectors))
-    lazy, merged = KeyIndex.of(segments), KeyIndex.of(segments).merged
-    all_keys = np.concatenate([segment.keys for segment in segments])
-    absent = rng.integers(0, 2**64, (50, 2), dtype=np.uint64)
-    shared = np.stack(np.meshgrid(np.arange(11), np.arange(11)), axis=-1).reshape(-1, 2)
-    queries = np.concatenate([rng.choice(all_keys, 300), absent, shared.astype(np.uint64)])
-    np.testing.assert_array_equal(lazy.find(queries), merged.find(queries))
-    assert "merged" not in vars(lazy)
-    np.testing.assert_array_equal(
-        lazy.find(np.repeat(queries, 300, axis=0)[::300]), merged.find(queries)
-    )
-    lazy.find(np.repeat(queries, 30, axis=0))
-    assert "merged" in vars(lazy)
 
 
 def test_of_several_segments_with_the_same_text_the_first_is_used(tmp_path):
@@ -185,7 +155,6 @@ def test_a_kill_loses_only_rows_that_were_not_flushed(tmp_path):
     texts = [f"text {i}" for i in range(5 * done)]
     assert len(store.missing(texts)) < 10
     assert store.notices == []
-    assert all(checked.ok for checked in store.verify())
 
 
 def test_info_has_the_model_and_the_counts(tmp_path, fill):
@@ -193,7 +162,7 @@ def test_info_has_the_model_and_the_counts(tmp_path, fill):
     store.describe({"name": "Model", "revision": None})
     info = store.info()
     assert (info.fingerprint, info.model["name"]) == ("model/1", "Model")
-    assert (info.segments, info.rows, info.leftovers) == (4, 100, 0)
+    assert (info.segments, info.rows) == (4, 100)
     assert info.bytes == sum(path.stat().st_size for path in files(store))
     assert pruning.stores(tmp_path) == [info]
 
@@ -233,7 +202,7 @@ def test_prune_removes_old_temporary_files_but_not_new_ones(tmp_path, fill):
         os.utime(store.folder / name, times=(time.time() - 3600 * hours,) * 2)
     assert pruning.prune(tmp_path).leftovers == 1
     kept = {path.name for path in store.folder.iterdir()}
-    assert kept == {"b.tmp", "model.json", files(store)[0].name}
+    assert kept == {"b.tmp", files(store)[0].name}
 
 
 def test_a_merged_segment_holds_each_vector_once(tmp_path, fill):
@@ -247,55 +216,3 @@ def test_a_merged_segment_holds_each_vector_once(tmp_path, fill):
     assert len(segment.read(path, "model").keys) == 100
     for store_or_reader in (store, reader, Store(tmp_path, "model")):
         np.testing.assert_array_equal(store_or_reader.get(TEXTS), vectors_of(TEXTS))
-    assert all(checked.ok for checked in store.verify())
-
-
-def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path, fill):
-    for text in TEXTS[:3]:
-        fill(Store(tmp_path, "model"), [text])
-    store = Store(tmp_path, "model")
-    content = bytearray(files(store)[1].read_bytes())
-    content[-1] ^= 1
-    files(store)[1].write_bytes(content)
-    assert pruning.merge(store) == 2
-    assert sorted(checked.ok for checked in store.verify()) == [False, True]
-
-
-def nan_rows(store, texts):
-    with store.writer() as writer:
-        writer.add(texts, np.full((len(texts), 4), np.nan, dtype=np.float32))
-
-
-def test_a_row_of_nan_counts_as_missing_unless_the_model_has_no_vector_for_the_text(tmp_path):
-    nan_rows(Store(tmp_path, "m"), ["fault", "unknown"])
-    asked = []
-
-    def without_vector(texts):
-        asked.append(list(texts))
-        return [text == "unknown" for text in texts]
-
-    store = Store(tmp_path, "m", without_vector=without_vector)
-    assert store.missing(["fault", "unknown", "new"]) == ["fault", "new"]
-    with pytest.raises(KeyError):
-        store.get(["fault"])
-    assert np.isnan(store.get(["unknown"])).all()
-    assert [texts for texts in asked if texts] == [["fault", "unknown"]]  # once a text
-    assert Store(tmp_path, "m").missing(["fault", "unknown"]) == []
-
-
-@pytest.mark.parametrize("valid_first", [True, False])
-@pytest.mark.parametrize("merged", [True, False])
-def test_a_vector_is_used_rather_than_a_row_of_nan(tmp_path, valid_first, merged):
-    store = Store(tmp_path, "m", without_vector=lambda texts: [False] * len(texts))
-    store.describe({"name": "m"})
-    for valid in (valid_first, not valid_first):
-        if valid:
-            with store.writer() as writer:
-                writer.add(["a"], np.ones((1, 4), dtype=np.float32))
-        else:
-            nan_rows(store, ["a", "b"])
-    if merged:
-        pruning.prune(tmp_path)
-    store.refresh()
-    assert store.missing(["a", "b"]) == ["b"]
-    assert store.get(["a"]).tolist() == [[1, 1, 1, 1]]

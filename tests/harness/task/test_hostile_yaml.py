@@ -25,7 +25,6 @@ def refusal(path) -> str:
     "value",
     [
         "[" * 30_000 + "]" * 30_000,
-        "\n" + "".join(" " * i + "a:\n" for i in range(200)),
         "\n" + "? " * 300 + "x",
     ],
 )

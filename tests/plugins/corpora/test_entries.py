@@ -41,12 +41,6 @@ def test_pairs_are_recognised_by_their_keys(tmp_path):
     assert brief(read(tmp_path, '{"text": "A."}\n')) == [(1, ("A.",), None)]
 
 
-def test_a_label_may_have_a_key_of_its_own(tmp_path):
-    assert brief(read(tmp_path, '{"text": "A.", "class": "b"}\n', label_key="class")) == [
-        (1, ("A.",), "b")
-    ]
-
-
 def test_a_table_has_columns_by_name_or_number(tmp_path):
     table = 'id\ttext\r\n1\tOne.\r\n2\t"Two.\r\n'
     assert brief(read(tmp_path, table, "tsv")) == [(2, ("One.",), None), (3, ('"Two.',), None)]

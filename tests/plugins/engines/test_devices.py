@@ -202,7 +202,7 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_was_encoded(tmp_path, plug
     assert errors.count("Traceback") == 1
     store = Store(tmp_path, "mock-text-4")
     assert store.info().rows >= done
-    assert store.info().leftovers == 0
+    assert store.files.leftovers() == []
     for worker in {line.split()[0] for line in (tmp_path / "log").read_text().splitlines()}:
         with pytest.raises(ProcessLookupError):
             os.kill(int(worker), 0)

@@ -342,7 +342,6 @@ def test_stored_rows_of_any_length_give_the_same_similarities(folder, library, t
             writer.add([text], embedder.encode([text]))
     again = Store(tmp_path, embedder.info.fingerprint, packed=True)
     assert len(again.files.names()) == 3
-    assert all(checked.ok for checked in again.verify())
     stored = again.get(texts)
     found = similarity_of(embedder)(stored[:6], stored[6:])
     np.testing.assert_allclose(found, library(texts[:6], texts[6:]), rtol=1e-4, atol=1e-6)

@@ -1,189 +1,34 @@
-"""Means over seeds, and intervals of the difference of one score of two rows by the jackknife."""
+"""Several seeds of one score become one: their mean.
+
+The seed is that of the run, or the option `seed` of a mitigator. Random draws in a score
+(permutations, splits) differ between seeds; the texts and vectors are the same. So:
+
+- The value, its floor, its unit and what follows from them are means over seeds.
+- The ends of the interval are means of the ends. The error of a mean is at most the mean of the
+  errors, and seeds share the items, which the interval is about. So the mean interval holds the
+  mean value at least as often as each interval its own value. The spread over seeds is another
+  thing: it is that of the draws, not of the words.
+- The p-value is the largest: evidence has to hold with every seed. The smallest would be a choice
+  of the best of several tests, and a mean of p-values is no p-value.
+- `reversed` and `undone` hold if they hold with every seed.
+- Counts, words, dates and the id are those of the smallest seed.
+
+A seed without a value that counts is left out if another seed has one.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from harness import metrics, names
+from harness import names
 from harness.results import ratios
-from harness.results.record import IntervalPart, Record, finite
+from harness.results.record import Record, finite
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from harness.arrays import Floats
-
-
-LEVEL = 0.95
-"""Confidence level of the intervals."""
-FEWEST = 6
-"""Fewest clusters for an interval."""
-Pair: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""The rows of one item."""
-
-
-def over_items(
-    a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
-) -> IntervalPart | None:
-    """Return the interval of the difference of two scores, over their items.
-
-    Items are paired, and their clusters are left out in turn, within each input. If targets and
-    attributes are two ways to divide the score, both are resampled. Values that all items share,
-    such as the standard deviation in an effect size, are not recomputed.
-
-    Parameters
-    ----------
-    a, b
-        The samples of both scores: a row for each item, with its `contribution`.
-
-    Returns
-    -------
-    IntervalPart or None
-        None if the scores are not means of the same items, or there are too few clusters.
-    """
-    if not _are_same_items([item(row) for row in a], [item(row) for row in b]):
-        return None
-    if [_is_counted(row) for row in a] != [_is_counted(row) for row in b]:
-        return None
-    pairs = [pair for pair in zip(a, b, strict=True) if _is_counted(pair[0])]
-    if not pairs:
-        return None
-    difference = fmean(_difference(pair) for pair in pairs)
-    left_out: list[Floats] = []
-    for part in _parts(pairs):
-        strata: dict[Any, dict[Any, list[float]]] = {}
-        for i, pair in enumerate(part):
-            clusters = strata.setdefault(pair[0].get("input"), {})
-            cluster = pair[0].get("cluster", f"item {i}")
-            clusters.setdefault(cluster, []).append(_difference(pair))
-        if sum(map(len, strata.values())) < FEWEST:
-            return None
-        left_out += [difference + _changes(clusters, len(part)) for clusters in strata.values()]
-    return _interval(difference, left_out, "jackknife t of clusters of paired items")
-
-
-def of_independent(a: Record, b: Record) -> IntervalPart | None:
-    """Return the interval of the difference of two scores, from that of each.
-
-    The half widths add up as those of independent scores do. Scores of the same items are seldom
-    less than independent, so it is seldom too narrow. None if one has no interval, and for equal
-    vectors, which are no two scores.
-    """
-    same = a.model.fingerprint == b.model.fingerprint and a.mitigator.label == b.mitigator.label
-    if a.interval is None or b.interval is None or a.value is None or b.value is None or same:
-        return None
-    below = math.hypot(b.value - b.interval.low, a.interval.high - a.value)
-    above = math.hypot(b.interval.high - b.value, a.value - a.interval.low)
-    difference = b.value - a.value
-    return IntervalPart(
-        low=difference - below,
-        high=difference + above,
-        level=LEVEL,
-        method="intervals of both scores, as if they were independent",
-    )
-
-
-def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Return the items by role, if each role alone has both scores as its means; else all.
-
-    The role of an input is its name without the number: `targets` and `attributes`.
-    """
-    roles: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        roles.setdefault(str(pair[0].get("input")).rstrip("_0123456789"), []).append(pair)
-    for side in (0, 1):
-        mean = fmean(pair[side]["contribution"] for pair in pairs)
-        for part in roles.values():
-            own = fmean(pair[side]["contribution"] for pair in part)
-            if not math.isclose(own, mean, rel_tol=1e-6, abs_tol=1e-9):
-                return [list(pairs)]
-    return list(roles.values())
-
-
-def _changes(clusters: Mapping[Any, Sequence[float]], items: int) -> Floats:
-    """Return the change of the mean of all items without each cluster of an input.
-
-    The input keeps its share of the items.
-    """
-    import numpy as np
-
-    sums = np.array([sum(values) for values in clusters.values()])
-    sizes = np.array([len(values) for values in clusters.values()])
-    total, n = sums.sum(), sizes.sum()
-    rest = n - sizes
-    without = np.divide(total - sums, rest, out=np.full(len(sums), np.nan), where=rest > 0)
-    changes: Floats = (without - total / n) * n / items
-    return changes
-
-
-def _are_same_items(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> bool:
-    """Return whether two lists name the same items in the same order.
-
-    Texts that differ, such as a model's answers, are ignored if the other texts still identify all
-    items.
-    """
-    if len(a) != len(b):
-        return False
-    answers = {
-        key
-        for x, y in zip(a, b, strict=True)
-        for key in x.keys() | y.keys()
-        if x.get(key) != y.get(key)
-    }
-    if not answers:
-        return True
-    names = [tuple(text for key, text in x.items() if key not in answers) for x in a]
-    return all(names) and len(set(names)) == len({tuple(x.values()) for x in a})
-
-
-def _difference(pair: Pair) -> float:
-    return float(pair[1]["contribution"] - pair[0]["contribution"])
-
-
-def _is_counted(row: Mapping[str, Any]) -> bool:
-    return row.get("contribution") is not None
-
-
-def item(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the key of an item: its text and input or, for a pair, the text of each input."""
-    of_pair = [key for key in row if not key.endswith("_embedded")]
-    keys = ("input", "text") if "text" in row else of_pair
-    return {key: row[key] for key in keys if isinstance(row.get(key), str)}
-
-
-def _interval(value: float, left_out: Sequence[Floats], method: str) -> IntervalPart | None:
-    import numpy as np
-
-    if np.allclose(np.concatenate(left_out), value, rtol=1e-12, atol=1e-12):
-        ends = metrics.Ends(value, value)  # all differences are equal
-    else:
-        interval = metrics.t_interval(value, left_out, confidence=LEVEL)
-        if interval is None:
-            return None
-        ends = interval
-    return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)
-
-
-# Several seeds of one score become one: their mean.
-#
-# The seed is that of the run, or the option `seed` of a mitigator. Random draws in a score
-# (permutations, splits) differ between seeds; the texts and vectors are the same. So:
-#
-# - The value, its floor, its unit and what follows from them are means over seeds.
-# - The ends of the interval are means of the ends. The error of a mean is at most the mean of the
-#   errors, and seeds share the items, which the interval is about. So the mean interval holds the
-#   mean value at least as often as each interval its own value. The spread over seeds is another
-#   thing: it is that of the draws, not of the words.
-# - The p-value is the largest: evidence has to hold with every seed. The smallest would be a choice
-#   of the best of several tests, and a mean of p-values is no p-value.
-# - `reversed` and `undone` hold if they hold with every seed.
-# - Counts, words, dates and the id are those of the smallest seed.
-#
-# A seed without a value that counts is left out if another seed has one.
 
 
 SEED = "seed"
