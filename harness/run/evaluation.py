@@ -256,6 +256,7 @@ class Run:
                 tasks,
                 self.mitigators,
                 fallback=self.fallback,
+                usual=self.registry.concept(FALLBACK_CONCEPT),
                 translation=self.registry.concept_in,
                 is_done=lambda job: job.is_recorded(recorded, info, seed),
                 advance=advance,

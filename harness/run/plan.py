@@ -358,7 +358,7 @@ class Job:
     in_pairs
         Whether the model is a cross-encoder, which reads two texts at once.
     about
-        The task's concept in the language of its texts.
+        The task's concept, or the usual one, in the language of its texts.
     """
 
     task: Task
@@ -475,6 +475,7 @@ def make_plan(
     mitigators: Mapping[str, Chain],
     *,
     fallback: Concept | None = None,
+    usual: Concept | None = None,
     translation: Translation = lambda concept, language: None,
     is_done: Callable[[Job], bool] = lambda _: False,
     advance: Callable[[int], None] = lambda _: None,
@@ -492,6 +493,9 @@ def make_plan(
         Unfitted mitigators by label.
     fallback
         Concept to fit a mitigator on if the task's own lacks a field that it needs.
+    usual
+        The concept whose words a task without one is not judged on; no option changes it, so that
+        a task has one set of unseen texts.
     translation
         Returns a concept in another language, or None.
     is_done
@@ -499,7 +503,7 @@ def make_plan(
     advance
         Called with 1 after each task under each mitigator, since rewriting texts may be slow.
     """
-    planner = _Planner(embedder, fallback, translation)
+    planner = _Planner(embedder, fallback, usual, translation)
     outcomes: list[Job | NotRun] = []
     waiting: dict[str, list[int]] = {}  # positions of the jobs to run, by mitigator
     done: set[int] = set()
@@ -615,9 +619,14 @@ class _Planner:
     """Makes the jobs of one model; fits each rewriting mitigator, and fills each task, once."""
 
     def __init__(
-        self, embedder: Embedder, fallback: Concept | None, translation: Translation
+        self,
+        embedder: Embedder,
+        fallback: Concept | None,
+        usual: Concept | None,
+        translation: Translation,
     ) -> None:
-        self.embedder, self.fallback, self.translation = embedder, fallback, translation
+        self.embedder, self.translation = embedder, translation
+        self.fallback, self.usual = fallback, usual
         self._localized: dict[tuple[str, str], Chain] = {}  # by label and language
         self._chains: dict[str, tuple[Chain, Chain]] = {}  # by fingerprint
         self._filled: dict[str, Task] = {}  # by name
@@ -648,9 +657,8 @@ class _Planner:
         chains = self._chains[part.fingerprint]
         info = self.embedder.info
         in_pairs = info.kind == PAIRS
-        about = task.concept and (
-            self.translation(task.concept, task.file.language) or task.concept
-        )
+        own = task.concept or self.usual
+        about = own and (self.translation(own, task.file.language) or own)
         return Job(
             *(task, *chains, concept, part), readings=info.readings, in_pairs=in_pairs, about=about
         )
