@@ -17,6 +17,7 @@ from harness.concept import Concept
 from harness.mitigator import Mitigator
 from harness.registry.registry import Registry
 from harness.results import comparison
+from harness.run.unseen import folded, units
 
 TASKS = ("weat-6", "weat-7", "weat-8")
 """Tasks of gender in which words are alone, so that they are quick on any model."""
@@ -77,8 +78,8 @@ def effects(model: str, method: str, draws: int) -> dict[str, int]:
     """
     registry = Registry()
     words = [w for w in registry.embedder("glove-6b-50d").words[FREQUENT] if w.isalpha()]
-    listed = {w for task in TASKS for i in registry.task(task).texts() for w in i.texts or ()}
-    OnRandomWords.words = [w for w in words if w not in {x.lower() for x in listed}]
+    of_tasks = {folded(text) for task in TASKS for text in units(registry.task(task).texts())}
+    OnRandomWords.words = [word for word in words if folded(word) not in of_tasks]
     rows = [OnRandomWords(method, seed) for seed in range(draws)]
     records = harness.evaluate(model, TASKS, mitigators=["none", *rows], workers=1)
     found = {"clear": 0, "less": 0, "more": 0}

@@ -3,8 +3,9 @@
 Each score of bias is judged in one of three ways:
 
 1. *On unseen texts.* The texts that are, or are made from, a word that defines the task's concept
-   (gender, if it has none) are left out. This is the same for every row of a table, also without a mitigator. It needs at
-   least half of the units of each input, and five. The fit is the one that would be deployed.
+   (gender, if it has none) are left out. This is the same for every row of a table, also without a
+   mitigator. It needs at least half of the units of each input, and five. The fit is the one that
+   would be deployed.
 2. *By a held-out fit.* Where too few texts are unseen, or the fit has other words of the task, the
    mitigator is fitted without the words of the task. At least three pairs must remain.
 3. *Not at all*, with the reason.
