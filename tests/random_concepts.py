@@ -19,8 +19,15 @@ from harness.registry.registry import Registry
 from harness.results import comparison
 from harness.run.unseen import folded, units
 
-TASKS = ("weat-6", "weat-7", "weat-8")
-"""Tasks of gender in which words are alone, so that they are quick on any model."""
+TASKS = {
+    "word": ("weat-6", "weat-7", "weat-8"),
+    "text": (
+        *("seat-c6", "seat-c6b", "seat-c7", "seat-c7b", "seat-c8", "seat-c8b", "bec-pro-en"),
+        *("nli-bias-occupations", "sts-bias-winobias", "sts-bias-winogender"),
+        "winogender-similarity",
+    ),
+}
+"""Ranked tasks of gender by kind of model; of encoders those that are quick."""
 METHODS = ("hard-debias", "sent-debias", "leace", "inlp")
 PAIRS = 10
 FREQUENT = slice(1_000, 10_000)
@@ -77,11 +84,12 @@ def effects(model: str, method: str, draws: int) -> dict[str, int]:
     those that are called less or more biased.
     """
     registry = Registry()
+    tasks = TASKS[registry.embedder(model).info.kind]
     words = [w for w in registry.embedder("glove-6b-50d").words[FREQUENT] if w.isalpha()]
-    of_tasks = {folded(text) for task in TASKS for text in units(registry.task(task).texts())}
+    of_tasks = {folded(text) for task in tasks for text in units(registry.task(task).texts())}
     OnRandomWords.words = [word for word in words if folded(word) not in of_tasks]
     rows = [OnRandomWords(method, seed) for seed in range(draws)]
-    records = harness.evaluate(model, TASKS, mitigators=["none", *rows], workers=1)
+    records = harness.evaluate(model, tasks, mitigators=["none", *rows], workers=1)
     found = {"clear": 0, "less": 0, "more": 0}
     base = records.select(mitigator="none")
     labels = [r for r in dict.fromkeys(record.mitigator.label for record in records) if r != "none"]
@@ -102,7 +110,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200)
     arguments = parser.parse_args()
     for method in METHODS:
-        print(method, effects(arguments.model, method, arguments.draws))
+        print(method, effects(arguments.model, method, arguments.draws), flush=True)
 
 
 if __name__ == "__main__":
