@@ -156,6 +156,9 @@ class ModelInfo(Card):
         Whether the model is known only by an address and a name, so that its provider may replace
         it unnoticed: see `harness.encode.admission`. Its vectors cost money, so they are stored as
         soon as they arrive.
+    fitted_on
+        Texts that a mitigator in the model was fitted on, as its card lists them: it is not judged
+        on them. None if a card says that there was a fit, and does not list its texts.
 
     Raises
     ------
@@ -169,6 +172,7 @@ class ModelInfo(Card):
     base: str = ""
     base_fingerprint: str = ""
     hosted: bool = False
+    fitted_on: tuple[str, ...] | None = ()
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

@@ -110,6 +110,7 @@ def report_words(debiased: Debiased, *, as_json: bool) -> None:
     output.lines([facts], drop=("format",))
     if debiased.missing:
         echo(f"not in the vocabulary: {', '.join(debiased.missing)}")
+    echo(f"its card is beside it, in {debiased.path.name}.md", err=True)
     if debiased.format == "gensim":
         echo(f"its vectors are beside it, in {debiased.path.name}.vectors.npy", err=True)
     for note in debiased.notes:

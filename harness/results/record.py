@@ -563,7 +563,7 @@ def above_floor(
 
 
 CONTROL, VOID, UNRANKED = "control", "void", "not ranked"
-NOT_STATED = "its mitigator does not state its fit"
+NOT_STATED = "its fit is not stated"
 OUTSIDE, NO_SCALE = "outside its bounds", "without bounds"
 NO_YARDSTICK = "without a gap over a yardstick"
 NO_REFERENCE = "without a value of the reference encoder"

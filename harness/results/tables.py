@@ -316,9 +316,15 @@ def sections(
 
 
 def _as_shown(records: Iterable[Record]) -> list[Record]:
-    """Return the records of a model: beside a mitigated score each is on unseen words."""
+    """Return the records of a model: beside a mitigated score each is on unseen words.
+
+    So are those of a model that was written under a mitigator.
+    """
     of_model = list(records)
-    is_mitigated = any(record.mitigator.name != names.NONE for record in of_model)
+    is_mitigated = any(
+        record.mitigator.name != names.NONE or (record.unseen and record.unseen.kind == VOID)
+        for record in of_model
+    )
     return [record.judged() for record in of_model] if is_mitigated else of_model
 
 

@@ -101,8 +101,6 @@ def write_vectors(
     words: Sequence[str],
     dimensions: int,
     blocks: Blocks,
-    *,
-    about: Mapping[str, str] | None = None,
 ) -> int:
     """Write words and their vectors, replace an existing file, and return the size in bytes.
 
@@ -118,8 +116,6 @@ def write_vectors(
         Length of a vector, d.
     blocks
         The same words in the same order, in blocks, with their (size, d) float32 vectors.
-    about
-        Metadata for a safetensors file; the other formats have none.
 
     Raises
     ------
@@ -135,15 +131,13 @@ def write_vectors(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with folders.temporary_beside(path) as folder:
-            writer(folder / path.name, words, dimensions, _finite(blocks), dict(about or {}))
+            writer(folder / path.name, words, dimensions, _finite(blocks))
             return _put_in_place(folder, path)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
 
 
-def _write_text(
-    path: Path, words: Sequence[str], d: int, blocks: Blocks, _: Mapping[str, str]
-) -> None:
+def _write_text(path: Path, words: Sequence[str], d: int, blocks: Blocks) -> None:
     import polars as pl
 
     columns = [str(k) for k in range(d)]
@@ -157,9 +151,7 @@ def _write_text(
             frame.write_csv(file, include_header=False, separator=" ", quote_style="never")
 
 
-def _write_binary(
-    path: Path, words: Sequence[str], d: int, blocks: Blocks, _: Mapping[str, str]
-) -> None:
+def _write_binary(path: Path, words: Sequence[str], d: int, blocks: Blocks) -> None:
     with path.open("wb") as file:
         file.write(b"%d %d\n" % (len(words), d))
         for block, vectors in blocks:
@@ -171,9 +163,7 @@ def _write_binary(
                 file.write(b"".join(parts))
 
 
-def _write_gensim(
-    path: Path, words: Sequence[str], d: int, blocks: Blocks, _: Mapping[str, str]
-) -> None:
+def _write_gensim(path: Path, words: Sequence[str], d: int, blocks: Blocks) -> None:
     try:
         from gensim.models import KeyedVectors
     except ModuleNotFoundError:
@@ -194,14 +184,12 @@ def _write_gensim(
         _write_rows(file, blocks)
 
 
-def _write_safetensors(
-    path: Path, words: Sequence[str], d: int, blocks: Blocks, about: Mapping[str, str]
-) -> None:
+def _write_safetensors(path: Path, words: Sequence[str], d: int, blocks: Blocks) -> None:
     ends = np.cumsum(np.fromiter((len(word.encode()) for word in words), "<i8", len(words)))
     first, second = ends.nbytes, ends.nbytes + 4 * d * len(words)
     third = second + int(ends[-1])
     header: dict[str, Any] = {
-        "__metadata__": {"format": "word-vectors", **about},
+        "__metadata__": {"format": "word-vectors"},
         "word_ends": {"dtype": "I64", "shape": [len(words)], "data_offsets": [0, first]},
         "vectors": {"dtype": "F32", "shape": [len(words), d], "data_offsets": [first, second]},
         "words": {"dtype": "U8", "shape": [int(ends[-1])], "data_offsets": [second, third]},
@@ -277,7 +265,7 @@ class Debiased:
     Parameters
     ----------
     path
-        The file; gensim's format has `PATH.vectors.npy` beside it.
+        The file; beside it are its card, `PATH.md`, and in gensim's format `PATH.vectors.npy`.
     format
         Its format.
     model, mitigator, concept
@@ -320,8 +308,9 @@ def debias(
 ) -> Debiased | Exported:
     """Write a model under a mitigator.
 
-    The whole vocabulary of a word embedder is written to a file, in bounded memory. A text encoder
-    of sentence-transformers becomes a folder with a card, which that library loads by itself.
+    The whole vocabulary of a word embedder is written to a file, in bounded memory, with a card
+    beside it. A text encoder of sentence-transformers becomes a folder with a card, which that
+    library loads by itself. An evaluation reads in the card what the model was fitted on.
 
     Parameters
     ----------
@@ -382,18 +371,19 @@ def debias(
         if asked[name]:
             kind = "word vectors" if is_text else "text encoders"
             raise UsageError(f"{name} is for {kind}, not for '{embedder.info.name}'")
+    typed = model if isinstance(model, str) else None
     try:
-        if not is_text:
-            format_ = format_of(path, format)
-            if not overwrite:
-                refuse_to_replace(path)
-            fitted_on = concept_for(chain, label, embedder.info, concept)
-            return _debias_words(embedder, chain, label, fitted_on, path, format_, shown(progress))
-        typed = model if isinstance(model, str) else None
-        exporting.check(embedder, typed, path, overwrite=overwrite)
-        fitted_on = concept_for(chain, label, embedder.info, concept)
+        if is_text:
+            exporting.check(embedder, typed, path, overwrite=overwrite)
+        format_ = None if is_text else format_of(path, format)
+        for file in (path, _card_of(path)) if format_ and not overwrite else ():
+            refuse_to_replace(file)
+        concept = concept_for(chain, label, embedder.info, concept)
+        source = Source(embedder, typed, label, chain, concept)
+        if format_:
+            return _debias_words(source, path, format_, shown(progress))
         return exporting.export(
-            Source(embedder, typed, label, chain, fitted_on),
+            source,
             path,
             results=None if results is None else Path(results),
             onnx=onnx,
@@ -404,38 +394,31 @@ def debias(
         getattr(embedder, "close", lambda: None)()
 
 
+def _card_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.md")
+
+
 def _debias_words(
-    embedder: Embedder,
-    chain: Chain,
-    label: str,
-    concept: Concept | None,
+    source: Source,
     path: Path,
     format: Format,  # noqa: A002 -- as above
     progress: Progress,
 ) -> Debiased:
-    """Fit a chain and write the vocabulary under it."""
-    info = embedder.info
+    """Fit a chain, and write the vocabulary under it with a card that says so."""
+    embedder, chain, concept, info = source.embedder, source.chain, source.concept, source.info
     chain.fit(embedder, concept)
     words = vocabulary_of(MitigatedEmbedder(embedder, chain))
     dimensions = words.rows(0, 1).shape[1]
     with progress.stage(f"{info.name}: writing {path.name}", len(words), "words") as advance:
-        size = write_vectors(
-            path,
-            format,
-            words.words,
-            dimensions,
-            _blocks(words, dimensions, advance),
-            about={
-                "model": info.name,
-                "mitigator": label,
-                "concept": concept.name if concept else "",
-            },
-        )
+        blocks = _blocks(words, dimensions, advance)
+        size = write_vectors(path, format, words.words, dimensions, blocks)
+    card = exporting.metadata(source, {"model": info.name})
+    folders.write_atomically(_card_of(path), f"{card}\n".encode())
     return Debiased(
         path=path,
         format=format,
         model=info.name,
-        mitigator=label,
+        mitigator=source.label,
         concept=concept.name if concept else None,
         words=len(words),
         dimensions=dimensions,

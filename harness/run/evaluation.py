@@ -330,6 +330,11 @@ class Run:
                 unplanned = encoded - planned
                 notices += [*vectors.store.notices, *vectors.notices, *scores.notices]
                 notices += getattr(embedder, "notes", ())
+                if info.fitted_on is None:
+                    notices.append(
+                        f"{info.name}: its card does not list the texts that it was fitted on, so "
+                        "its scores of bias do not rank"
+                    )
                 if by := ranks_by(embedder):
                     notices.append(
                         f"{info.name}: documents are ranked by the similarity that the model "

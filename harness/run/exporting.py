@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -39,9 +39,9 @@ from harness.results import comparison
 from harness.results.comparison import Comparison, Pair
 from harness.results.folder import read_results
 from harness.results.formats import markdown_grid, markdown_text
-from harness.results.record import MitigatorPart, Record, UnseenPart
+from harness.results.record import MitigatorPart, Record
 from harness.results.records import set_aside
-from harness.run import plan
+from harness.run import plan, unseen
 
 if TYPE_CHECKING:
     from harness.arrays import Floats, Reals
@@ -380,12 +380,8 @@ def _replaced(record: Record, own: Record) -> Record:
 
     Its fit cannot be made anew without the words of a task.
     """
-    same = ("model", "mitigator", "withheld", "word_overlap")
-    update: dict[str, Any] = {name: getattr(record, name) for name in same}
-    if record.unseen is not None and record.unseen.kind != "unseen texts":
-        reason = "the model was fitted on words of the task"
-        update |= {"unseen": UnseenPart(kind="void", value=None, reason=reason), "ratio": None}
-    return own.model_copy(update=update)
+    same = ("model", "mitigator", "word_overlap")
+    return own.model_copy(update={name: getattr(record, name) for name in same})
 
 
 def _primary(compared: Comparison) -> list[Pair]:
@@ -410,7 +406,7 @@ def card(source: Source, change: Map, name: str, scores: Comparison | None) -> s
     info = source.info
     base = f"[{markdown_text(info.name)}]({info.url})" if info.url else markdown_text(info.name)
     sections = [
-        _metadata(info, is_control=source.chain.control),
+        metadata(source, _facts_of_library(source)),
         f"# {markdown_text(name)}",
         f"{base} under the mitigator `{source.label}` of the Embedding Bias Harness. It loads as "
         "any model of sentence-transformers:",
@@ -425,24 +421,36 @@ def card(source: Source, change: Map, name: str, scores: Comparison | None) -> s
     return "\n\n".join(sections).rstrip() + "\n"
 
 
-def _metadata(info: ModelInfo, *, is_control: bool) -> str:
+def metadata(source: Source, facts: Mapping[str, Any]) -> str:
+    """Return the metadata of a card: some facts, and what the model was fitted on."""
     import yaml
 
+    texts = unseen.stated_fit(source.info, source.chain, source.concept)
+    facts = {
+        **facts,
+        "mitigator": source.label,
+        **({"concept": source.concept.name} if source.concept else {}),
+        "fitted_on": "not stated" if texts is None else list(texts),
+    }
+    return f"---\n{yaml.safe_dump(facts, sort_keys=False, default_flow_style=None)}---"
+
+
+def _facts_of_library(source: Source) -> dict[str, Any]:
+    info = source.info
     base = _HUB.fullmatch(info.url or "")
     languages = [code for code in info.languages or () if len(code) in (2, 3)]
     licence = info.licence if info.licence and _LICENCE.fullmatch(info.licence) else None
-    facts = {
+    return {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
         "tags": [
             *("sentence-transformers", "feature-extraction"),
-            *(() if is_control else ("debiased",)),
+            *(() if source.chain.control else ("debiased",)),
         ],
         **({"base_model": base[1]} if base else {}),
         **({"language": languages} if languages else {}),
         **({"license": licence.lower()} if licence else {}),
     }
-    return f"---\n{yaml.safe_dump(facts, sort_keys=False)}---"
 
 
 def _facts(source: Source, change: Map) -> str:

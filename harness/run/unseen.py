@@ -8,7 +8,7 @@ Each score of bias is judged in one of three ways:
    would be deployed.
 2. *By a held-out fit.* Where too few texts are unseen, or the fit has other words of the task, the
    mitigator is fitted without the words of the task. At least three pairs must remain.
-3. *Not at all*, with the reason.
+3. *Not at all*, with the reason. A model that was written under a mitigator is fitted already.
 
 Case, Unicode form and a plural s do not tell words apart. Synonyms and irregular plurals do.
 """
@@ -30,7 +30,7 @@ from harness.arrays import Mask, Vectors
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest
-from harness.embedder import Embedder, Vocabulary, vocabulary_of
+from harness.embedder import Embedder, ModelInfo, Vocabulary, vocabulary_of
 from harness.encode.spellings import Finder, Held, Spellings
 from harness.errors import HarnessError
 from harness.letters import composed
@@ -189,8 +189,12 @@ class HeldOutFits:
     def of(self, job: Job, measurement: Measurement) -> Judged:
         """Return how a metric of a job is judged; a held-out mitigator is fitted here."""
         rows, withheld, judged = self._texts(job, measurement)
-        if any(map(_states_no_fit, job.mitigator.mitigators)):
+        known = self._embedder.info.fitted_on
+        if known is None or any(map(_states_no_fit, job.mitigator.mitigators)):
             return Judged("fit not stated", job, rows, withheld)
+        if own := tuple(text for text in known if folded(text) in judged):
+            reason = "the model was fitted on words of the task"
+            return Judged("void", job, withheld=own, reason=reason)
         if judged.isdisjoint(self._deployed(job)):
             return Judged("unseen texts", job, rows, withheld)
         return self._held_out(job, judged, rows, withheld)
@@ -428,6 +432,17 @@ def fitted(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> Fitted:
 def fitting_texts(chain: Chain, concept: Concept | None) -> list[str]:
     """Return the texts that the stages of a mitigator are fitted on, as written."""
     return [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
+
+
+def stated_fit(info: ModelInfo, chain: Chain, concept: Concept | None) -> tuple[str, ...] | None:
+    """Return what a model is fitted on with a mitigator in it; None if one of its fits is not told.
+
+    These are the texts, and the concept's words in them.
+    """
+    if info.fitted_on is None or any(map(_states_no_fit, chain.mitigators)):
+        return None
+    texts = fitting_texts(chain, concept)
+    return tuple(dict.fromkeys([*info.fitted_on, *texts, *fitting_words(texts, concept)]))
 
 
 def fitting_words(texts: Iterable[str], concept: Concept | None) -> list[str]:

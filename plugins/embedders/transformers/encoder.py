@@ -330,6 +330,7 @@ class TransformerEncoder:
             name=options.name or f"{provider}:{names.reference_label(self._folder.name)}",
             kind=kind,
             fingerprint=f"{provider}-{digest(identity)}",
+            fitted_on=cards.fitted_on(self._folder.path / "README.md"),
             dimensions=self._dimensions or own_dimensions,
             max_tokens=self._longest_input,
             n_parameters=self._folder.n_parameters,

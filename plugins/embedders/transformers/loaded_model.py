@@ -25,7 +25,7 @@ from harness.encode.identity import Unidentified
 from harness.errors import HarnessError, NotApplicable
 from harness.mitigator import Map
 
-from .. import prompts, quiet_loading
+from .. import cards, prompts, quiet_loading
 from . import comparers, hub, mapped_model, model_settings, tokens
 from .model_settings import TASK_SETTINGS, Router, Routes
 from .sentence_transformer import SentenceTransformersEmbedder
@@ -71,6 +71,7 @@ class LoadedSentenceTransformer:
             ),
         )
         weights = sum(weight.numel() for weight in model.parameters())
+        source = _source(model)
         if fingerprint is None:
             content = [_identity(model), self._prompts]
             if self._routes.names:
@@ -85,6 +86,7 @@ class LoadedSentenceTransformer:
             role_prompts=self._prompts,
             routes=self._routes.names,
             fingerprint=fingerprint,
+            fitted_on=cards.fitted_on(Path(source, "README.md")) if source else (),
         )
 
     @property

@@ -74,6 +74,7 @@ class BagOfWords:
             name=name or f"bag-of-words:{inner.name}",
             kind="text",
             fingerprint=f"bag-of-words-{digest(identity)}",
+            fitted_on=inner.fitted_on,
         )
 
     @property

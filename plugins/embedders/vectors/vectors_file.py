@@ -171,6 +171,7 @@ def vectors_file(
         name=name or names.reference_label(reference),
         kind="word",
         fingerprint=f"vectors-{digest(fingerprint)}",
+        fitted_on=cards.fitted_on(file.with_name(f"{file.name}.md")),
         dimensions=layout.dimensions,
         n_parameters=None if layout.n_words is None else layout.n_words * layout.dimensions,
     )

@@ -82,6 +82,52 @@ def test_the_file_is_a_model_again(harness, source, tmp_path):
     )
 
 
+def test_the_model_is_not_judged_on_words_of_its_fit(harness, tmp_path):
+    concept, tasks = Registry().concept("gender"), ["weat-6", "weat-7"]
+    words = list(Registry().mitigator("hard-debias").fitting_texts(concept))
+    of_tasks = [part for t in map(Registry().task, tasks) for part in (t, t.yardstick)]
+    words += [text for part in of_tasks for input_ in part.texts() for text in input_.texts]
+    words = list(dict.fromkeys(words))
+    vectors = np.random.default_rng(0).standard_normal((len(words), 9)).astype(np.float32)
+    source, out = tmp_path / "source.bin", tmp_path / "v.bin"
+    debiasing.write_vectors(source, "word2vec-binary", words, 9, [(words, vectors)])
+    said = harness("debias", "-m", f"vectors:{source}", "-M", "hard-debias", "-o", out)
+    assert "its card is beside it, in v.bin.md" in said.err
+
+    def judged(model):
+        records = package.evaluate(model, tasks)
+        parts = {r.task.name: (r.unseen.kind, r.left_out, r.withheld) for r in records if r.primary}
+        return parts, records.notices
+
+    before, _ = judged(f"vectors:{source}")
+    parts, _ = judged(f"vectors:{out}")
+    assert before["weat-7"] == ("unseen texts", None, ())
+    assert parts["weat-6"] == before["weat-6"] == ("unseen texts", None, ("John",))
+    kind, left_out, withheld = parts["weat-7"]
+    assert (kind, left_out) == ("void", "void")
+    assert {"her", "brother"} <= set(withheld) <= set(words)
+    assert {"her", "she"} <= set(Registry().embedder(f"bag-of-words:vectors:{out}").info.fitted_on)
+    said = harness("eval", "-m", f"vectors:{out}", "-t", "weat-6,weat-7")
+    assert "void: weat-7: the model was fitted on words of the task" in said.out
+    # The card is not trusted: nothing in it is run, and what is no list is said in one line.
+    mark = tmp_path / "mark"
+    Path(f"{out}.md").write_text(
+        f"---\nfitted_on: !!python/object/apply:os.system ['touch {mark}']\n---\n"
+    )
+    parts, notices = judged(f"vectors:{out}")
+    assert {kind for kind, *_ in parts.values()} == {"fit not stated"}
+    assert sum("does not list the texts that it was fitted on" in line for line in notices) == 1
+    assert not mark.exists()
+
+
+def test_a_file_that_may_be_no_card_is_not_replaced(harness, source, tmp_path):
+    out = tmp_path / "v.bin"
+    Path(f"{out}.md").write_text("precious")
+    said = harness("debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", out)
+    assert (said.code, out.exists()) == (2, False)
+    assert Path(f"{out}.md").read_text() == "precious"
+
+
 def test_gensims_format_has_a_second_file_with_the_vectors(harness, source, tmp_path):
     out = tmp_path / "v.kv"
     said = harness("debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", out)

@@ -392,6 +392,10 @@ def assert_true(card, results, model, mitigator):
     expected = []
     for a in before:
         (b,) = [record for record in after if record.task.name == a.task.name]
+        a, b = a.judged(), b.judged()
+        if b.value is None:
+            assert f"`{a.task.name}`" not in card
+            continue
         (line,) = [line for line in card.splitlines() if line.startswith(f"| `{a.task.name}` v")]
         cells = re.findall(r"-?\d+\.\d{3}", line)
         assert sorted(cells) == sorted(numbers_of([a, b]))
@@ -425,7 +429,7 @@ def assert_of_folder(entry, results, mitigator):
 def test_each_number_of_a_card_is_that_of_a_record_and_of_the_folder(bases, results, tmp_path):
     entry = harness.debias(str(bases["unit"]), "leace", tmp_path / "model", results=results)
     card = (entry.path / "README.md").read_text()
-    assert entry.scores == len(TASKS)
+    assert entry.scores == len(TASKS) - 1
     assert_true(card, results, "unit", "leace")
     assert_of_folder(entry, results, "leace")
     concept = Registry().concept("gender")
@@ -449,9 +453,82 @@ def test_where_a_mitigator_does_more_the_scores_are_those_of_the_folder_itself(
     entry = harness.debias(*asked, results=results, overwrite=True)
     card = (entry.path / "README.md").read_text()
     assert "The scores after are those of this model itself" in card
-    for record in own.select():
+    void, *shown = sorted((r.judged() for r in own.select()), key=lambda r: r.value is not None)
+    assert (void.task.name, void.reason) == ("gender-occupations", FITTED)
+    assert f"not judged: gender: {FITTED}" in card
+    assert "| `gender-occupations`" not in card
+    for record in shown:
         (line,) = [ln for ln in card.splitlines() if ln.startswith(f"| `{record.task.name}` ")]
         assert f"{record.value:.3f}" in line.split("|")[6]
+
+
+# An evaluation reads in the card what the model was fitted on.
+
+FITTED = "the model was fitted on words of the task"
+OWN_WORDS = {
+    **ASSOCIATION,
+    "name": "own-words",
+    "inputs": {
+        **ASSOCIATION["inputs"],
+        "attributes_1": {"words": ["he", "man", "boy"]},
+        "attributes_2": {"words": ["she", "woman", "girl"]},
+    },
+}
+
+
+def judged(model, *mitigators):
+    """Return how the score of each of two tasks is judged, by task and mitigator."""
+    records = harness.evaluate(str(model), [ASSOCIATION, OWN_WORDS], mitigators or "none")
+    primary = [record for record in records if record.primary]
+    return {(r.task.name, r.mitigator.name): r.unseen for r in primary}, records.notices
+
+
+@pytest.mark.parametrize("mitigator", ["hard-debias", "context-injection+sent-debias"])
+def test_a_model_is_not_judged_on_what_its_card_says_it_was_fitted_on(bases, tmp_path, mitigator):
+    before, _ = judged(bases["unit"])
+    assert {part.kind for part in before.values()} == {"unseen texts"}
+    harness.debias(str(bases["unit"]), mitigator, tmp_path / "model", concept="gender")
+    after, _ = judged(tmp_path / "model", "none", "normalize")
+    for label in ("none", "normalize"):
+        assert after["toy-association", label].kind == "unseen texts"
+        assert after["own-words", label].kind == "void"
+        assert after["own-words", label].reason == FITTED
+    # What is written of it again was fitted on the same texts, and so is the model in memory.
+    again = harness.debias(str(tmp_path / "model"), "normalize", tmp_path / "again")
+    assert judged(again.path)[0]["own-words", "none"].kind == "void"
+    model = changed(again.path)
+    assert harness.evaluate(model, OWN_WORDS)[0].unseen.kind == "void"
+
+
+def changed(path):
+    """Return a model in memory that its folder does not have anymore."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(path), device="cpu")
+    with torch.no_grad():
+        next(model.parameters()).mul_(1.01)
+    return model
+
+
+class Unstated(Mitigator):
+    """Is fitted, and does not say on what."""
+
+    needs = ("definitional_pairs",)
+
+    def transform(self, vectors, texts):
+        return vectors
+
+    def as_map(self):
+        return Map()
+
+
+def test_a_fit_that_is_not_stated_does_not_rank_and_is_one_line(bases, tmp_path):
+    harness.debias(str(bases["unit"]), Unstated(), tmp_path / "model", concept=CONCEPT)
+    parts, notices = judged(tmp_path / "model")
+    assert {part.kind for part in parts.values()} == {"fit not stated"}
+    (line,) = [line for line in notices if "does not list the texts that it was fitted on" in line]
+    assert "do not rank" in line
 
 
 # The hub.

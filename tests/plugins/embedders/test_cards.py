@@ -196,3 +196,50 @@ def test_listing_models_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+LISTS = {
+    "in brackets, over lines": "fitted_on: [she, no,\n  twin_brother]\nconcept: gender",
+    "with dashes": "license: mit\nfitted_on:\n- she\n- 'no'\n- twin_brother\nlanguage: [en]",
+    "with indented dashes": 'fitted_on:\n  - she\n  - "no"\n  - twin_brother',
+    "beside what is no YAML": "model-index: [\nfitted_on: [she, 'no', twin_brother]",
+    "of another system": "license: mit\r\nfitted_on: [she, 'no',\r\n  twin_brother]\r",
+}
+
+
+@pytest.mark.parametrize("metadata", LISTS.values(), ids=LISTS)
+def test_a_card_lists_what_a_model_was_fitted_on(tmp_path, metadata):
+    card = tmp_path / "README.md"
+    card.write_text(f"---\n{metadata}\n---\n\n# Model\n", newline="")
+    assert cards.fitted_on(card) == ("she", "no", "twin_brother")
+
+
+NO_LISTS = {
+    "a text": "fitted_on: she",
+    "nothing": "fitted_on:",
+    "a list of lists": "fitted_on: [she, [he]]",
+    "a mapping": "fitted_on: {she: he}",
+    "code": "fitted_on: !!python/object/apply:os.abort []",
+    "not closed": "fitted_on: [she",
+    "deep": f"fitted_on: {'[' * 1_000_000}",
+    "deep by dashes": "fitted_on:\n" + "- " * 900_000 + "she",
+    "an alias": "fitted_on: [&a she, *a]",
+}
+
+
+@pytest.mark.parametrize("metadata", NO_LISTS.values(), ids=NO_LISTS)
+def test_what_is_no_list_of_texts_is_not_stated(tmp_path, metadata):
+    card = tmp_path / "README.md"
+    card.write_text(f"---\n{metadata}\n---\n")
+    assert cards.fitted_on(card) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "# Model\n\nfitted_on: [she]\n", "---\nlicense: mit\n---\nfitted_on: [she]\n---\n",
+     "---\nfitted_on: [she]\n", "---\nmodel:\n  fitted_on: [she]\n---\n"],
+)  # fmt: skip
+def test_a_card_without_the_key_lists_nothing(tmp_path, text):
+    assert cards.fitted_on(tmp_path / "README.md") == ()
+    (tmp_path / "README.md").write_text(text)
+    assert cards.fitted_on(tmp_path / "README.md") == ()
