@@ -211,7 +211,8 @@ tags: [sentence-transformers, embedding-bias-harness]
 
 # {name}
 
-{description} Trained by `harness train`.
+{description} Trained by `harness train`. The harness does not know which
+words the pairs have: scores may be on words that the model was trained on.
 
 {markdown_grid(("", ""), cells)}
 {_measured(state)}

@@ -235,6 +235,10 @@ class TransformerEncoder:
             *self._routes.notices(),
             *self._options.prompt_notices(self._folder, self._prompts),
         ]
+        if (self._folder.path / "training.json").is_file():
+            lines.append(
+                "it was trained, on words that the harness does not know: scores may be on them"
+            )
         return tuple(f"{self.info.name}: {line}" for line in lines)
 
     def close(self) -> None:

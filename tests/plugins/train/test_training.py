@@ -101,6 +101,9 @@ def test_the_card_says_corpus_percentile_seed_base_scores_and_version(trained):
     ):
         assert row in card
     assert state["corpus"]["sha256"]["train"] in card
+    assert "scores may be on words that the model was trained on" in card
+    (note,) = Registry().embedder(f"sentence-transformers:{trained.folder}").notes
+    assert "trained, on words that the harness does not know: scores may be on them" in note
     assert len(state["epochs"]) == trained.epochs
     assert state["complete"] is True
 
