@@ -270,7 +270,7 @@ def _legend(records: Sequence[Record], own: WordSets) -> list[str]:
         kinds: Counter[str] = Counter(record.unseen.kind for record in judged if record.unseen)
         (line,) = tables.judged_lines({"mitigated": kinds})
         withheld = listed(dict.fromkeys(w for r in judged for w in r.withheld), LISTED)
-        lines.append(line + (f"; left out: {withheld}" if withheld else ""))
+        lines.append(line + (f"; left out of the sets or the fit: {withheld}" if withheld else ""))
     rows = {(record.model.name, record.mitigator.label) for record in records}
     void: dict[str, dict[str, dict[tuple[str, str], None]]] = {}  # by reason and metric, the rows
     for record in records:

@@ -452,9 +452,9 @@ def _plain(value: Any) -> Any:
 # `low_bound` and `high_bound` of many records.
 
 
-def is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Return whether the value is within bounds, up to rounding, as `harness.metrics` has it."""
-    value = pl.col("value")
+def is_within(low: pl.Expr, high: pl.Expr, value: pl.Expr | None = None) -> pl.Expr:
+    """Return whether a value is within bounds, up to rounding, as `harness.metrics` has it."""
+    value = pl.col("value") if value is None else value
     room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
     return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))
 
@@ -535,7 +535,7 @@ def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(NOT_STATED))
         .when(pl.col("unranked").fill_null("") != "")
         .then(pl.lit(UNRANKED))
-        .when(~is_within(pl.col("low_bound"), pl.col("high_bound")))
+        .when(~is_within(pl.col("low_bound"), pl.col("high_bound"), judged))
         .then(pl.lit(OUTSIDE))
         .when((measures == "bias") & pl.col("gap").is_null())
         .then(pl.lit(NO_YARDSTICK))

@@ -575,6 +575,6 @@ def _by_context(
             smallest=smallest,
             prompts=(prompts[0], prompts[1]),
         )
-    if not any(comparison.pairs for comparison in comparisons.values()):
+    if not any(found.pairs or found.verdict.not_judged for found in comparisons.values()):
         raise UsageError("the two have no score in common")
     return comparisons

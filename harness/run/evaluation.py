@@ -251,12 +251,13 @@ class Run:
         progress = self.settings.progress if is_slow else Silent()
         label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
         with progress.stage(label, n, "tasks under mitigators") as advance:
+            has_usual = FALLBACK_CONCEPT in self.registry.concept_files
             plan = make_plan(
                 embedder,
                 tasks,
                 self.mitigators,
                 fallback=self.fallback,
-                usual=self.registry.concept(FALLBACK_CONCEPT),
+                usual=self.registry.concept(FALLBACK_CONCEPT) if has_usual else None,
                 translation=self.registry.concept_in,
                 is_done=lambda job: job.is_recorded(recorded, info, seed),
                 advance=advance,

@@ -87,7 +87,8 @@ def test_its_records_have_bounds_p_value_interval_and_provenance(evaluated: dict
     assert record["concept"] == record["category"] == record["mitigator"]["concept"] == "residence"
     assert record["model"]["revision"] == "1"
     assert record["model"]["dimensions"] == 256
-    assert set(record["overlap"]) >= {"town", "village"}, "words of the task that it was fitted on"
+    assert record["unseen"]["kind"] == "void"
+    assert set(record["withheld"]) >= {"town", "village"}, "words of the task that it was fitted on"
 
 
 def test_a_new_plugin_installs_passes_its_own_tests_and_runs(

@@ -80,10 +80,12 @@ def test_probes_are_transformed_by_a_fit_on_texts_that_are_not_rewritten(registr
     assert chained.texts(probes) == list(probes.texts)
 
 
-def test_a_sentence_about_a_word_of_the_fit_counts_as_overlap():
+def test_a_sentence_about_a_word_of_the_fit_is_judged_otherwise():
     records = harness.evaluate(MockEmbedder(), tasks="seat-c6b", mitigators="hard-debias")
     sentences = [record for record in records if record.scenario == "sentence"]
-    assert {"he", "she", "woman"} <= set(sentences[0].overlap)
+    assert sentences[0].unseen.kind == "held-out fit"
+    assert sentences[0].unseen.value != sentences[0].value
+    assert {"he", "she", "woman"} <= set(sentences[0].withheld)
 
 
 class Swapped(Mitigator):

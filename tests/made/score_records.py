@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.results.record import Record
+from harness.results.record import Record, UnseenPart
 
 
 def record(
@@ -54,10 +54,12 @@ def record(
 def ratio_of(content: dict[str, Any], *, yardstick: float = 1.0) -> dict[str, Any] | None:
     """Return the ratio of a record of bias: its distance from the ideal, over a yardstick.
 
-    The distance is a share of the greatest one. A score without bounds or a fair number has none.
-    Its errors are so small that the bias of a method is its ratio; that of the reference is 1.
+    The distance, on unseen words, is a share of the greatest one. A score without bounds or a fair
+    number has none. Its errors are so small that the bias of a method is its ratio; that of the
+    reference is 1.
     """
-    value, ideal, bounds = content["value"], content["ideal"], content["bounds"]
+    unseen, ideal, bounds = content.get("unseen"), content["ideal"], content["bounds"]
+    value = content["value"] if unseen is None else unseen.value
     if value is None or content["task"]["measures"] != "bias":
         return None
     if isinstance(ideal, str) or None in bounds:
@@ -78,6 +80,11 @@ def ratio_of(content: dict[str, Any], *, yardstick: float = 1.0) -> dict[str, An
         "reference_yardstick": 1.0,
         "reference_error": 1e-6,
     }
+
+
+def void(reason: str = "no unseen words") -> UnseenPart:
+    """Return the part of a record of bias that is not judged."""
+    return UnseenPart(kind="void", value=None, reason=reason)
 
 
 def similarity(task: str, mitigator: str, value: float | None, **more: Any) -> Record:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from score_records import many, record
+from score_records import many, record, void
 
 from harness.results.folder import ResultsFile
 from harness.results.records import Records
@@ -288,12 +288,12 @@ def test_over_seeds_shows_one_column_for_the_runs_of_a_mitigator(harness, tmp_pa
 
 
 @pytest.fixture
-def leaking(tmp_path):
-    """A results folder in which two of three mitigated scores are leaks."""
-    more = {"p_value": 0.0004}
+def judged(tmp_path):
+    """A results folder in which two of three mitigated scores are not judged."""
+    more = {"p_value": 0.0004, "withheld": ("she", "he")}
     records = [
         *(record(task, "none", 1.0, **more) for task in "abc"),
-        *(record(task, "x", 0.0, overlap=("she",), **more) for task in "ab"),
+        *(record(task, "x", 0.0, unseen=void("too few pairs"), **more) for task in "ab"),
         record("c", "x", 0.5, **more),
         record("c", "x", 0.7, seed=1, created="2025-01-01T00:00:00Z", **more),
     ]
@@ -301,38 +301,40 @@ def leaking(tmp_path):
     return tmp_path / "results"
 
 
-def test_every_command_prints_one_mean_its_count_and_the_leaks(harness, compared, leaking):
-    leaks = "2 of 3 scores are leaks (†) and do not count in the mean: a, b"
-    shown = harness("results", "show", leaking)
-    assert f"x: {leaks}" in shown.out
+def test_every_command_prints_one_mean_its_count_and_what_is_void(harness, compared, judged):
+    shown = harness("results", "show", judged)
+    lines = shown.out.splitlines()
+    assert "x: not in the mean of 3 scores: 2 void (a, b)" in lines
+    assert "void under x: a, b: too few pairs" in lines
     assert ["mean", "bias", "0", "0.500", "(3", "of", "3)", "0.250", "(1", "of", "3)"] in [
         line.split() for line in shown.out.splitlines()
     ]
     assert "1 score was run with several seeds: the latest is shown" in shown.out
-    said = compared("none", "x", leaking)
-    assert "left out of bias: 2 leak (†) (a, b)" in said.out
+    said = compared("none", "x", judged)
+    assert "left out of bias: 2 void (a, b)" in said.out
     assert "1 score was run with several seeds: the latest counts" in said.out
-    assert "a, b" in harness("results", "show", "--average", leaking).out
-    rows = json.loads(harness("results", "show", "--average", leaking, "--json").out)
+    assert "a, b" in harness("results", "show", "--average", judged).out
+    rows = json.loads(harness("results", "show", "--average", judged, "--json").out)
     assert [(row["mean"], row["n"]) for row in rows] == [
         (pytest.approx(0.5), 3), (pytest.approx(0.25), 1),
     ]  # fmt: skip
-    (found,) = json.loads(compared("none", "x", leaking, "--json").out)
+    (found,) = json.loads(compared("none", "x", judged, "--json").out)
     overall = found["verdict"]["differences"][0]
     assert rows[1]["change"] == overall
     assert (overall["base"], overall["model"], overall["tasks"]) == pytest.approx((0.5, 0.25, 1))
-    assert found["verdict"]["left_out"]["bias"] == {"leak (†)": ["a", "b"]}
-    alone = compared("none", "x", leaking, "-t", "a")
+    assert found["verdict"]["left_out"]["bias"] == {"void": ["a", "b"]}
+    alone = compared("none", "x", judged, "-t", "a")
     assert "bias: no task counts in both" in alone.out
+    assert "not judged: gender: too few pairs" in alone.out
 
 
 def test_a_change_is_over_the_tasks_of_both_and_the_same_everywhere(harness, compared, tmp_path):
-    """The leak has the largest bias: the means of the own tasks would show a reduction."""
+    """The void score has the largest bias: the means of the own tasks would show a reduction."""
     values = {"a": (2.0, 0.0), "b": (0.4, 0.8), "c": (0.6, 0.6)}
     records = [
         *(record(task, "none", before) for task, (before, _) in values.items()),
         *(record(task, "x", after) for task, (_, after) in values.items() if task != "a"),
-        record("a", "x", 0.0, overlap=("she",)),
+        record("a", "x", 0.0, unseen=void()),
     ]
     folder = tmp_path / "results"
     ResultsFile(folder, "m").add(records)
@@ -352,10 +354,12 @@ def test_a_change_is_over_the_tasks_of_both_and_the_same_everywhere(harness, com
         assert change["sentence"] in " ".join(printed.split()), command
 
 
-def test_csv_has_the_leaks_and_what_counts(harness, leaking):
-    text = harness("results", "export", leaking, "--format", "csv", "-M", "x").out
+def test_csv_says_how_each_score_is_judged(harness, judged):
+    text = harness("results", "export", judged, "--format", "csv", "-M", "x").out
     rows = list(csv.DictReader(io.StringIO(text)))
-    leaks = {row["task"]: (row["leak"], row["overlap"], row["left_out"]) for row in rows}
-    assert leaks == {
-        "a": ("True", "1", "leak (†)"), "b": ("True", "1", "leak (†)"), "c": ("False", "0", ""),
-    }  # fmt: skip
+    columns = "value", "unseen", "unseen_value", "withheld", "left_out"
+    assert {row["task"]: [row[name] for name in columns] for row in rows} == {
+        "a": ["0.0", "void", "", "2", "void"],
+        "b": ["0.0", "void", "", "2", "void"],
+        "c": ["0.7", "", "", "2", ""],
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from score_records import record, similarity
+from score_records import record, similarity, void
 
 from harness.errors import UnknownName, UsageError
 from harness.results.comparison import between, between_runs, compare
@@ -131,15 +131,15 @@ def test_an_unknown_name_and_unlike_names_are_errors():
         between(records, "none", "m")
 
 
-def test_a_leak_counts_in_no_mean():
-    leak = record("t0", "x", 0.0, metric="metric 0", overlap=("she",))
-    found = compare(row("none", [1.0, 1.0]), [leak, *row("x", [0.0, 0.5])[1:]])
-    assert [pair.is_leak for pair in found.pairs] == [True, False]
+def test_what_is_not_judged_counts_in_no_mean():
+    unjudged = record("t0", "x", 0.0, metric="metric 0", unseen=void())
+    found = compare(row("none", [1.0, 1.0]), [unjudged, *row("x", [0.0, 0.5])[1:]])
+    assert [pair.a.task.name for pair in found.pairs] == ["t1"]
     bias = found.verdict.overall("bias")
     assert (bias.tasks, bias.base, bias.model) == (1, pytest.approx(0.5), pytest.approx(0.25))
-    assert found.verdict.left_out["bias"] == {"leak (†)": ("t0",)}
-    assert [r["leak_b"] for r in found.rows()] == [True, False]
-    assert [r["left_out"] for r in found.rows()] == ["leak (†)", None]
+    assert found.verdict.left_out["bias"] == {"void": ("t0",)}
+    assert [r["task"] for r in found.rows()] == ["t1"]
+    assert found.left_out == (("t0", "a value is void"),)
 
 
 def test_older_versions_count_in_no_mean():

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from score_records import record
+from score_records import record, void
 
 from harness.results.estimator import (
     BLURRED,
@@ -20,7 +20,7 @@ from harness.results.estimator import (
     means,
     ranks,
 )
-from harness.results.record import LEAKS, NO_REFERENCE, VOID
+from harness.results.record import NO_REFERENCE, NOT_STATED, VOID, UnseenPart
 
 UNITS = 30
 
@@ -170,7 +170,8 @@ def test_what_does_not_count_is_named_with_its_reason():
         {
             "a": [
                 record("s", family="s"),
-                record("t", "x", overlap=["she"]),
+                record("t", "x", unseen=UnseenPart(kind="fit not stated", value=0.5)),
+                record("void", "x", unseen=void()),
                 record("u", family="u").model_copy(update={"ratio": without}),
                 record("v", family="v").model_copy(update={"ratio": unclear}),
                 record("w", value=None, reason="r"),
@@ -179,7 +180,9 @@ def test_what_does_not_count_is_named_with_its_reason():
     )
     found = means(cells)
     reasons = dict(found.left_out.select("task", "reason").iter_rows())
-    assert reasons == {"t": LEAKS, "u": NO_REFERENCE, "v": NO_SCALE, "w": VOID}
+    assert reasons == {
+        "t": NOT_STATED, "u": NO_REFERENCE, "v": NO_SCALE, "void": VOID, "w": VOID,
+    }  # fmt: skip
     assert found.of("a", "bias")["tasks"] == 1
     assert found.of("a", "usefulness") == {}
 

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 
-from score_records import many, record
+from score_records import many, record, void
 
 from harness.results import formats
 from harness.results.formats import Report, Table, comma_separated
@@ -72,19 +72,17 @@ def test_what_would_break_a_line_becomes_a_space_and_what_acts_is_seen():
     ]
 
 
-LEAKING = [
+JUDGED = [
     *(record(task, "none", 1.0, p_value=0.001) for task in "ab"),
-    record("a", "x", 0.1, p_value=0.001, overlap=("she",)),
+    record("a", "x", 0.1, p_value=0.001, unseen=void("too few pairs")),
     record("b", "x", 0.5, p_value=0.001),
 ]
 
 
-def test_markdown_and_a_terminal_mark_a_leak_without_star_and_best():
-    assert "| a | effect\\_size | 0 | 1.000\\*\\* | 0.100† (-0.900) |" in markdown(
-        sections(LEAKING)
-    )
-    plain = formats.plain_text(report(sections(LEAKING)))
+def test_markdown_and_a_terminal_show_a_score_that_is_not_judged_as_void():
+    assert "| a | effect\\_size | 0 | 1.000\\*\\* | void |" in markdown(sections(JUDGED))
+    plain = formats.plain_text(report(sections(JUDGED)))
     (line,) = [line for line in plain.splitlines() if line.split()[:1] == ["a"]]
-    assert line.split() == ["a", "effect_size", "0", "1.000**", "0.100†", "(-0.900)"]
-    assert "† leak: " in plain
-    assert "†" not in formats.plain_text(report(sections(LEAKING[:2])))
+    assert line.split() == ["a", "effect_size", "0", "1.000**", "void"]
+    assert "void under x: a: too few pairs" in plain.splitlines()
+    assert "judged" not in formats.plain_text(report(sections(JUDGED[:2])))

@@ -50,7 +50,7 @@ def one_model_as_a_mitigator_of_the_other():
     return records, ("none", "m")
 
 
-def a_mitigator_with_leaks():
+def a_model_and_its_mitigation():
     names = "none", "hard-debias"
 
     def is_wanted(content):
@@ -63,7 +63,7 @@ def a_mitigator_with_leaks():
     params=[
         two_models,
         one_model_as_a_mitigator_of_the_other,
-        a_mitigator_with_leaks,
+        a_model_and_its_mitigation,
     ]
 )
 def stored(request, tmp_path, monkeypatch):
@@ -233,7 +233,7 @@ def with_prompts():
     return read(BOARD, is_wanted), names
 
 
-@pytest.mark.parametrize("known", [two_models, a_mitigator_with_leaks, with_prompts])
+@pytest.mark.parametrize("known", [two_models, a_model_and_its_mitigation, with_prompts])
 def test_a_board_says_what_the_terminal_says(harness, known, tmp_path):
     records, (a, b) = known()
     folder = tmp_path / "results"

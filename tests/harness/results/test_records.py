@@ -6,11 +6,12 @@ import itertools
 import json
 
 import pytest
-from score_records import record
+from score_records import record, void
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.results.record import FloorPart, IntervalPart
+from harness.results.columns import Columns
+from harness.results.record import FloorPart, IntervalPart, UnseenPart
 from harness.results.records import NotRun, Records
 
 
@@ -89,10 +90,9 @@ def test_a_notebook_shows_the_table_of_the_command(registry):
     header, row, *_ = cells_of(page)
     assert header == ["task", "score", "ideal", "none", "toy-shift?k=2"]
     assert row[:3] == ["toy-places", "gap", "0"]
-    assert [float(cell.split()[0].strip("•†")) for cell in row[3:]] == [
-        pytest.approx(record.value, abs=5e-4)
-        for record in records
-        if record.primary and record.model.name == "toy-letters"
+    judged = [r.judged() for r in records if r.primary and r.model.name == "toy-letters"]
+    assert [cell.split()[0].strip("•") for cell in row[3:]] == [
+        "void" if r.value is None else f"{r.value:.3f}" for r in judged
     ]
     for fact in ("toy-letters: bias", "toy-words: bias", f"{len(records)} records"):
         assert fact in page
@@ -102,25 +102,29 @@ FLOOR = FloorPart(mean=0.1, sd=0.1, centre=0.0, spread=0.1, draws=9, shuffled="s
 ENDS = IntervalPart(low=0.2, high=0.9, level=0.95, method="jackknife")
 
 
-def test_frames_have_the_distances_leaks_and_reasons_that_records_have():
+UNSEEN = UnseenPart(kind="unseen texts", value=0.7, p_value=0.3, n=8, reversed=True)
+NOT_STATED = UnseenPart(kind="fit not stated", value=0.3)
+
+
+def test_frames_have_the_distances_and_reasons_that_records_have():
     """For each kind of ideal, bounds, floor and unit, to the last digit."""
     records = Records(
         [
             made.model_copy(update={"task": made.task.model_copy(update={"unranked": unranked})})
-            for measures, ideal, bounds, value, floor, unit, overlap, unranked in itertools.product(
+            for measures, ideal, bounds, value, floor, unit, unseen, unranked in itertools.product(
                 ("bias", "usefulness", "control"),
                 (0.0, 0.5, "higher", "lower"),
                 ((0.0, 1.0), (-2.0, 2.0), (None, None)),
                 (0.3, 1.7, None),
                 (None, FLOOR),
                 (None, 0.25),
-                ((), ("she", "he")),
+                (None, UNSEEN, NOT_STATED, void()),
                 ("", "a reason"),
             )
             for made in [
                 record(
                     value=value, reason="void", measures=measures, ideal=ideal, bounds=bounds,
-                    floor=floor, unit=unit, overlap=overlap,
+                    floor=floor, unit=unit, unseen=unseen,
                 )
             ]
         ]
@@ -129,9 +133,34 @@ def test_frames_have_the_distances_leaks_and_reasons_that_records_have():
     assert frame["distance"].to_list() == [r.distance for r in records]
     assert frame["above_floor"].to_list() == [r.above_floor for r in records]
     assert frame["left_out"].to_list() == [r.left_out for r in records]
-    assert frame["leak"].to_list() == [r.is_leak for r in records]
-    assert frame["overlap"].unique().sort().to_list() == [0, 2]
+    assert frame["unseen"].to_list() == [r.unseen and r.unseen.kind for r in records]
+    assert frame["unseen_value"].to_list() == [r.unseen and r.unseen.value for r in records]
     assert frame["left_out"].n_unique() == 8
+
+
+def test_columns_are_judged_as_records_are():
+    """In all that tables and frames read; the marks are in `unseen` of both."""
+    floor, ends = FLOOR.model_copy(update={"mean": 0.2}), ENDS.model_copy(update={"low": 0.1})
+    on_all = {"interval": ENDS, "floor": FLOOR, "p_value": 0.02, "n": 12, "unit": 0.5}
+    records = [
+        record(**on_all),
+        record(**on_all, unseen=UNSEEN, unseen_interval=ends, unseen_floor=floor),
+        record(**on_all, unseen=UNSEEN.model_copy(update={"kind": "held-out fit"})),
+        record(**on_all, unseen=NOT_STATED, unseen_floor=floor),
+        record(value=None, reason="too few", unseen=UNSEEN, unseen_interval=ends),
+        record(**on_all, unseen=void(), withheld=("she",)),
+        record(**on_all, measures="usefulness"),
+    ]
+    one_by_one = Records([r.judged() for r in records])
+    at_once = Records(Columns.of(records).judged())
+    without_marks = {"details": {}}
+    assert list(at_once) == [r.model_copy(update=without_marks) for r in one_by_one]
+    assert at_once.rows() == one_by_one.rows()
+    assert [r.value for r in at_once] == [1.0, 0.7, 0.7, 0.3, 0.7, None, 1.0]
+    assert [r.interval for r in at_once] == [ENDS, ends, None, None, ends, None, ENDS]
+    assert [r.floor for r in at_once] == [FLOOR, floor, None, floor, None, None, FLOOR]
+    assert one_by_one[1].details == {"reversed": True}
+    assert [r.judged() for r in one_by_one] == list(one_by_one)
 
 
 def test_frames_have_what_a_value_is_judged_by():
@@ -140,7 +169,8 @@ def test_frames_have_what_a_value_is_judged_by():
     expected = {
         "low": 0.2, "high": 0.9, "level": 0.95, "interval_method": "jackknife", "floor": 0.1,
         "unit": 0.5, "n": 12, "clusters": 4, "p_value": 0.02, "version": 1, "reason": None,
-        "left_out": None, "above_floor": pytest.approx(1.8), "distance": 0.5, "leak": False,
+        "left_out": None, "above_floor": pytest.approx(1.8), "distance": 0.5, "unseen": None,
+        "unseen_value": None, "withheld": 0,
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
 
@@ -150,7 +180,7 @@ def test_the_means_of_records_are_those_of_the_tables():
         [
             *(record(task, "none", 1.0) for task in "abc"),
             *(record(task, "x", 0.5) for task in "ab"),
-            record("c", "x", 0.0, overlap=("she",)),
+            record("c", "x", 0.0, unseen=void()),
         ]
     )
     none, mitigated = records.means()
@@ -160,4 +190,4 @@ def test_the_means_of_records_are_those_of_the_tables():
     change = mitigated["change"]
     assert (change["difference"], change["tasks"]) == (pytest.approx(-0.25), 2)
     assert change["sentence"].startswith("on these 2 tests: ")
-    assert mitigated["left_out"] == {"leak (†)": ["c"]}
+    assert mitigated["left_out"] == {"void": ["c"]}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from score_records import record, similarity
+from score_records import record, similarity, void
 
 from harness.results import formats, tables
 from harness.results.formats import Sentences
+from harness.results.record import NOT_STATED, IntervalPart, UnseenPart
 
 
 def section(*records):
@@ -88,7 +89,7 @@ def test_rows_that_are_void_for_one_reason_are_one_line():
         record("c"),
         record("c", "m", None, reason="other"),
     ]
-    assert void_lines(*scores) == ["void: a, b: … of … has no vector", "void: c (m): other"]
+    assert void_lines(*scores) == ["void: a, b: … of … has no vector", "void under m: c: other"]
     (table, *_) = tables.report(tables.sections(scores)).parts
     assert [row[0] for row in table.rows] == ["c"]
 
@@ -178,7 +179,7 @@ def test_the_mean_of_a_column_is_over_its_own_tasks_and_its_change_over_shared_o
 def test_a_change_stands_beside_no_mean_that_it_is_not_of():
     """Both have two of three tasks, and one in common."""
     found = section(
-        record("a", "none", 2.0), record("a", "x", 0.2, overlap=("she",)),
+        record("a", "none", 2.0), record("a", "x", 0.2, unseen=void()),
         record("b", "none", 1.0), record("b", "x", 0.8),
         record("c", "none", None, reason="r"), record("c", "x", 0.4),
     )  # fmt: skip
@@ -206,29 +207,86 @@ def test_of_two_records_of_a_cell_the_newest_counts():
     assert [cell.value for cell in cells(new, old)] == [0.2]
 
 
-def leaking(task, value, **more):
-    return record(task, "x", value, overlap=("she",), p_value=0.001, **more)
+def unseen(value, kind="unseen texts", **more):
+    return UnseenPart(kind=kind, value=value, **more)
 
 
-def test_a_leak_has_a_mark_and_no_star_and_is_never_best_or_reversed():
-    row = cells(record("t", "none", 1.0, p_value=0.001), leaking("t", -1e-4))
-    assert [(cell.mark, cell.stars, cell.is_best, cell.is_reversed) for cell in row] == [
-        ("", "**", False, False),
-        ("†", "", False, False),
-    ]
-    assert row[1].change == pytest.approx(-1.0001), "the value is shown, and its change"
+def test_none_alone_is_shown_on_all_texts_and_beside_a_mitigator_as_it_is_judged():
+    ends = {"level": 0.95, "method": "jackknife"}
+    none = record(
+        "t", "none", 1.0, p_value=0.001, interval=IntervalPart(low=0.8, high=1.2, **ends),
+        unseen=unseen(0.6, p_value=0.03), unseen_interval=IntervalPart(low=0.1, high=0.9, **ends),
+    )  # fmt: skip
+    mitigated = record("t", "x", -0.5, p_value=0.2, unseen=unseen(0.4, p_value=0.04))
+    (alone,) = cells(none)
+    assert (alone.value, alone.stars, alone.interval.low) == (1.0, "**", 0.8)
+    beside, other = cells(none, mitigated)
+    assert (beside.value, beside.stars, beside.interval.low) == (0.6, "*", 0.1)
+    assert (other.value, other.stars, other.interval) == (0.4, "*", None)
+    assert other.change == pytest.approx(-0.2)
+    assert other.is_best
+    assert not other.is_reversed, "on all texts it is"
+    # Another model has its own table.
+    of_other = record("t", "none", 1.0, model="other", unseen=unseen(0.6))
+    values = [s.rows[0].cells[0].value for s in tables.sections([none, mitigated, of_other])]
+    assert values == [0.6, 1.0]
 
 
-def test_a_leak_counts_in_no_mean_and_is_named():
+def test_what_is_not_judged_is_void_with_its_reason_and_never_best_or_reversed():
+    found = section(
+        record("t", "none", 1.0, p_value=0.001),
+        record("t", "x", -1e-4, p_value=0.001, unseen=void("too few pairs")),
+    )
+    none, mitigated = found.rows[0].cells
+    assert (none.value, none.stars, none.is_best) == (1.0, "**", False)
+    assert mitigated == tables.Cell(None, reason="too few pairs")
+    lines = formats.plain_text(tables.report([found])).splitlines()
+    assert "void under x: t: too few pairs" in lines
+
+
+def test_what_is_not_judged_counts_in_no_mean_and_is_named():
     found = section(
         *(record(task, "none", 1.0) for task in "abcd"),
-        *(leaking(task, 0.0) for task in "abc"),
+        *(record(task, "x", 0.0, unseen=void()) for task in "abc"),
         record("d", "x", 0.5),
     )
     assert [cell.counts for cell in found.mean.cells] == ["4 of 4", "1 of 4"]
     assert found.changes["x"].difference == pytest.approx(-0.25)
     (line,) = tables.left_out_lines(found.means, verbose=True)
-    assert line == "x: 3 of 4 scores are leaks (†) and do not count in the mean: a, b, c"
+    assert line == "x: not in the mean of 4 scores: 3 void (a, b, c)"
+
+
+def test_a_mitigator_that_states_no_fit_is_shown_and_does_not_rank():
+    found = section(
+        *(record(task, "none", 1.0) for task in "ab"),
+        record("a", "x", 0.0, unseen=unseen(0.2, "fit not stated")),
+        record("b", "x", 0.0, unseen=unseen(0.4)),
+    )
+    assert [row.cells[1].value for row in found.rows] == [0.2, 0.4]
+    assert [cell.counts for cell in found.mean.cells] == ["2 of 2", "1 of 2"]
+    assert found.means["x"].left_out == {NOT_STATED: ("a",)}
+    assert found.changes["x"].tasks == 1
+    (line,) = tables.judged_lines(found.judged)
+    assert line.endswith(
+        "1 on texts that no fit has, 1 by a fit that is not stated, so that it does not rank"
+    )
+
+
+def test_a_line_says_how_mitigators_are_judged_once_for_equal_ones():
+    kinds = {"unseen texts": 35, "held-out fit": 3, "void": 6}
+    assert tables.judged_lines({"x": kinds, "y": dict(kinds), "z": {"void": 1}, "w": {}}) == [
+        "x, y: judged on words that it never saw, as is none beside it: 35 on texts that no fit "
+        "has, 3 by a fit without the words of the task, 6 not judged",
+        "z: judged on words that it never saw, as is none beside it: 1 not judged",
+    ]
+    found = section(
+        *(record(task, "none", 1.0, unseen=unseen(1.0)) for task in "ab"),
+        *(record(task, "x", 0.0, unseen=unseen(0.5)) for task in "ab"),
+        record("b", "y", 0.0, unseen=void()),
+    )
+    assert found.judged == {"x": {"unseen texts": 2}, "y": {"void": 1}}
+    alone = section(*(record(task, "none", 1.0, unseen=unseen(1.0)) for task in "ab"))
+    assert alone.judged == {}
 
 
 def of_version(version, *arguments, **more):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from score_records import record, similarity
+from score_records import record, similarity, void
 
 from harness.results.comparison import compare, judge, moved_items
 from harness.results.estimator import BLURRED
@@ -114,14 +114,17 @@ def test_a_model_whose_yardsticks_are_not_clear_has_no_verdict():
     assert "yardsticks of 1 of 3 methods are clear" in overall.reason
 
 
-def test_a_concept_all_of_whose_tasks_are_leaks_is_named():
+def test_a_concept_of_which_nothing_is_judged_is_named_with_the_reason():
     base = [biased("base", "t", contributions(1, 0.5)), biased("base", "u", contributions(2, 0.5))]
-    leak = biased("base", "t", contributions(1, 0.1), mitigator="m", overlap=["he"])
+    unjudged = biased("base", "t", contributions(1, 0.1), mitigator="m")
+    unjudged = unjudged.model_copy(update={"unseen": void(), "ratio": None})
     kept = biased("base", "u", contributions(2, 0.4), mitigator="m")
     kept, other = (r.model_copy(update={"category": "age"}) for r in (kept, base[1]))
-    found = compare([base[0], other], [leak, kept]).verdict
-    assert found.leaks == ("gender",)
-    assert "not judged: gender" in str(found)
+    found = compare([base[0], other], [unjudged, kept]).verdict
+    assert found.not_judged == {"gender": "no unseen words"}
+    assert found.as_json()["not_judged"] == found.not_judged
+    assert "not judged: gender: no unseen words" in str(found)
+    assert "age" not in found.not_judged
 
 
 def test_a_change_of_the_yardstick_alone_is_no_change_of_bias():
