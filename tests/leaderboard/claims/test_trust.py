@@ -45,6 +45,10 @@ def forge(make_record: Make) -> Callable[..., pl.DataFrame]:
             if content[part] is None:
                 content[part] = {}
             (content[part] if field else content)[field or part] = value
+            if part in ("value", "p_value", "n"):
+                content["unseen"][part] = value
+            if part in ("interval", "floor"):
+                content[f"unseen_{part}"] = content[part]
         named = {k: v for k, v in changes.items() if k in _IDENTIFYING}
         content["id"] = make_record(**named).id if id_ is None else id_
         return frame_of([judged(json.dumps(content).encode(), Record, Trust.ANYBODY)])
@@ -67,6 +71,7 @@ BROKEN = {  # changes of a record, and words of the reason
     "another scenario": ({"scenario": "s"}, "scenario 's'"),
     "a value beyond its bounds": ({"value": 2.1}, "2.1 is outside"),
     "a value within its own bounds": ({"value": 50, "bounds": [-99, 99]}, "outside"),
+    "bias that is not judged": ({"unseen": None}, "judged"),
     "a p-value": ({"p_value": -3.0}, "-3"),
     "a reversed interval": ({"interval": INTERVAL | {"low": 0.2}}, "interval"),
     "a level": ({"interval": INTERVAL | {"level": 1.0}}, "level"),
@@ -115,7 +120,7 @@ def test_the_registered_task_says_how_a_value_is_read(judge, make_record: Make) 
     forged = make_record(
         ideal=2.0, bounds=(-2.0, 3.0), category="mine", language="xx", concept="mine",
         task__title="Mine", task__measures="control", task__unranked="mine", task__family="mine",
-        primary=False, ratio=make_record().ratio,
+        primary=False, ratio=make_record().ratio, unseen=make_record().unseen,
     )  # fmt: skip
     honest = judge(make_record()).frame.drop("id", "created")
     assert judge(forged).frame.drop("id", "created").equals(honest)
