@@ -300,7 +300,7 @@ def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status,
         record = loose.model_validate_json(raw)
     except ValidationError:
         return _looked_at_closely(raw, schema)
-    values = 1 if getattr(record, "ratio", None) is None else 2  # a ratio has a value, too
+    values = 1 + sum(getattr(record, name, None) is not None for name in _VALUED)
     if not _is_plain(raw, values=values) or not record.id:
         return _looked_at_closely(raw, schema)
     return record
@@ -410,7 +410,7 @@ class PartsReader:
         except ValidationError:
             return None
         # The key of the first value is cut off.
-        n = 0 if values[_P_VALUE]["ratio"] is None else 1
+        n = sum(values[_P_VALUE][name] is not None for name in _VALUED)
         return values if values[0]["id"] and _is_plain(b"".join(own), values=n) else None
 
 
@@ -437,10 +437,12 @@ class _PartReader(NamedTuple):
 
 _MOST_KNOWN = 4096
 """Most texts of a part that are kept."""
-_DICTIONARIES = ("interval", "floor", "ratio")
+_VALUED = ("ratio", "unseen")
+"""Parts with a key `value` of their own."""
+_DICTIONARIES = (*_VALUED, "interval", "floor", "unseen_interval", "unseen_floor")
 """Fields whose parts are read as dictionaries."""
 _P_VALUE = list(fields_by_part()).index("p_value")
-"""The part with the ratio."""
+"""The part with these."""
 
 
 def _validator(fields: Mapping[str, FieldInfo]) -> Callable[[bytes], dict[str, Any]]:

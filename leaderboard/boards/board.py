@@ -22,7 +22,6 @@ from harness.results.ratios import MEANING, OVERALL
 
 from ..claims.reading import REFERENCE
 from .cells import (
-    LEAK,
     NO_REFERENCE,
     NONE,
     REFERENCES,
@@ -88,7 +87,7 @@ def tasks_of(
             pl.col("power").max().fill_null(1),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
-            adds=pl.col("gap").is_not_null().any() | pl.col("leak").all(),
+            adds=pl.col("gap").is_not_null().any(),
             aside=pl.col("aside").drop_nulls().max(),
         )
         .join(newest.drop(REFERENCE), on="task")
@@ -123,9 +122,9 @@ def grid_of(
     -------
     pl.DataFrame
         `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
-        `task` and its facts; `held`, whether there is a cell; `value`, `leak`; `gap`, and
-        `measure`, the gap over the yardstick, null for a leak; `of` and `contrasts`; `why_null`,
-        why nothing counts, null if it does.
+        `task` and its facts; `held`, whether there is a cell; `value`; `gap`, and `measure`, the
+        gap over the yardstick; `of` and `contrasts`; `why_null`, why nothing counts, null if it
+        does.
     """
     elsewhere = (
         others.filter(pl.col("row").is_in(rows["row"].implode()))
@@ -133,15 +132,12 @@ def grid_of(
         .agg(pl.col("why").last())
     )
     held = chosen.select(
-        *("row", "task", "value", "reason", "aside", "leak", "of", "contrasts"),
-        *(pl.when(~pl.col("leak")).then(name).alias(name) for name in ("gap", "measure")),
+        *("row", "task", "value", "reason", "aside", "of", "contrasts", "gap", "measure"),
         held=pl.lit(value=True),
     )
     why_null = (
         pl.when(pl.col("aside").is_not_null())
         .then("aside")
-        .when(pl.col("leak") & pl.col("value").is_not_null())
-        .then(pl.lit(LEAK))
         .when(pl.col("held") & pl.col("value").is_null())
         .then(pl.coalesce(pl.col("reason").cast(pl.String), pl.lit("no value")))
         .when("held")
@@ -158,7 +154,7 @@ def grid_of(
         .join(held, on=["row", "task"], how="left", maintain_order="left")
         .join(elsewhere, on=["row", "task"], how="left", maintain_order="left")
         .with_columns(
-            pl.col("held", "leak").fill_null(value=False), why_null=why_null.cast(pl.Categorical())
+            pl.col("held").fill_null(value=False), why_null=why_null.cast(pl.Categorical())
         )
         .drop("reason", "aside", "why")
     )
@@ -173,7 +169,7 @@ def lacking(grid: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each row and task without a measure that ranks, with the reason."""
     return (
         grid.filter(pl.col("why_null").is_not_null())
-        .select("row", "task", "measures", "leak", reason="why_null")
+        .select("row", "task", "measures", reason="why_null")
         .sort("row", "measures", "task")
     )
 
@@ -733,14 +729,14 @@ class Board:
     cells
         One line for each row and task with a record. `gap`, `gap_error`, `yardstick`,
         `yardstick_error` and `power` are what counts: of usefulness 1 - distance, over 1; null if
-        it does not count, as `aside` says. `measure` is the gap over the yardstick. `leak`: whether
-        the mitigator was fitted on the task's texts; such a cell enters no mean, effect or rank.
+        it does not count, as `aside` says. `measure` is the gap over the yardstick. `unseen`: how
+        the value of bias is judged, of `harness.results.record.Judging`.
         `floor`, `floor_sd` and `unit` are those of the record. `seeds`: how many seeds of the same
         content are averaged, and `spread`, the standard deviation of their values, null for one
         seed; `cells.py` says what the other columns hold then.
     lacks
         One line for each row and task without a measure that counts, with the `reason`: not run,
-        no value, a value outside its bounds, or a `leak`.
+        no value, or a value outside its bounds.
     others
         Records of other versions or fits, with `why`.
     environments
@@ -790,6 +786,23 @@ class Board:
             for view in self.views
             if (view.benchmark, view.concept, view.language) == (benchmark, concept, "")
         )
+
+    @property
+    def judged(self) -> dict[str, dict[str, int]]:
+        """How many bias tasks are judged in each way, by mitigator; for `tables.judged_lines`."""
+        labels = self.rows.filter(role="mitigated").select("row", label="mitigator")
+        counts = (
+            self.cells.filter(measures="bias")
+            .select("row", "task", pl.col("unseen").cast(pl.String))
+            .drop_nulls()
+            .join(labels, on="row")
+            .group_by("label", "unseen")
+            .agg(pl.col("task").n_unique())
+        )
+        ways: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for label, kind, n in counts.sort("label").iter_rows():
+            ways[label][kind] = n
+        return ways
 
     @property
     def first(self) -> View:

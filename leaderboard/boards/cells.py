@@ -18,7 +18,7 @@ from harness.errors import UnknownName
 from harness.metrics import in_words
 from harness.results.columns import greatest_loss, is_within, loss
 from harness.results.ratios import MEANING, NORMAL
-from harness.results.record import is_leak
+from harness.results.record import NOT_STATED
 from harness.results.seeds import mean_of_seeds
 
 from ..claims.reading import REFERENCE
@@ -36,7 +36,6 @@ NO_YARDSTICK = (
 """Why a value of bias is shown and does not rank: noise would lower it."""
 NO_REFERENCE = "without a value of the reference encoder"
 NO_SCALE = "a score without bounds cannot be added to others"
-LEAK = "leak: the mitigator was fitted on texts of the task"
 
 OF_MEANING = f"/{MEANING}"
 """End of the family of controls that ask what words mean by definition."""
@@ -62,8 +61,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         null for a score without bounds; `gap`, `gap_error`, `yardstick`, `yardstick_error`, `power`
         and `of`, what is pooled: for usefulness the gap is 1 - `distance` and the yardstick 1, and
         all are null where there is no value or for the reason in `aside`; `measure`, the gap over
-        the yardstick; `leak`: whether the mitigator was fitted on texts of a bias task. A leak
-        enters no mean, effect or rank.
+        the yardstick.
     """
     measures = pl.col("measures")
     of_task = latest(claims, _TASK).select(*_TASK, "ideal", *_BOUNDS)
@@ -71,7 +69,6 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         claims.rename(dict(zip(_BOUNDS, _OWN, strict=True)))
         .drop("ideal")
         .join(of_task, on=_TASK, how="left", maintain_order="left")
-        .with_columns(leak=is_leak(measures, pl.col("leaks")))
     )
     low, high = (pl.col(name) for name in _BOUNDS)
     room = pl.when(low.is_null() | high.is_null()).then(0.0).otherwise(ROOM * (high - low))
@@ -88,6 +85,8 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(_OUTSIDE))
         .when(pl.col("inside") & is_useful & pl.col("distance").is_null())
         .then(pl.lit(NO_SCALE))
+        .when(pl.col("inside") & (pl.col("unseen") == "fit not stated"))
+        .then(pl.lit(NOT_STATED))
         .when(pl.col("inside") & (measures == "bias") & pl.col("gap").is_null())
         .then(pl.lit(NO_YARDSTICK))
     )
@@ -205,11 +204,11 @@ _COLUMNS = (
         "digest",
     ),
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
-    *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
+    *("unranked", "ideal", "low_bound", "high_bound", "unseen", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
     *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "t", "contrasts"),
     *("ratio_low", "ratio_high", *REFERENCE, "deviations"),
-    *("n", "asked", "found", "truncated", "leaks", "word_share", "seed", "created", "id"),
+    *("n", "asked", "found", "truncated", "word_share", "seed", "created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
 OTHER_FIT = "replaced by a later fit of the mitigator"

@@ -147,8 +147,8 @@ def notices(
     grid
         A line for every row and task of the board, with `held`, whether there is a cell.
     ranked
-        Its lines on the tasks that rows rank by, with `measures`, `gap`, which is null where
-        nothing counts, and `leak`.
+        Its lines on the tasks that rows rank by, with `measures` and `gap`, which is null where
+        nothing counts.
     others
         The cells that were not chosen, with `version` and `digest`.
     tasks

@@ -16,7 +16,7 @@ from harness import errors
 from harness.results import estimator
 from harness.results.estimator import Cells
 from harness.results.ratios import LESS, MEANING, MORE, OVERALL
-from harness.results.record import LEAKS, VOID
+from harness.results.record import VOID
 from harness.results.verdict import TOWARDS
 
 from ..claims.reading import REFERENCE
@@ -105,10 +105,7 @@ def cells_of(chosen: pl.DataFrame, tasks: pl.DataFrame) -> Cells:
         concept="category",
         method="family",
     )
-    left_out = (
-        pl.when("leak").then(pl.lit(LEAKS)).when(pl.col("gap").is_null())
-        .then(pl.coalesce("aside", pl.lit(VOID)))
-    )  # fmt: skip
+    left_out = pl.when(pl.col("gap").is_null()).then(pl.coalesce("aside", pl.lit(VOID)))
     own = chosen.select(
         pl.col("row", "task", "digest").cast(pl.String),
         *("gap", "gap_error", "yardstick", "yardstick_error", "deviations"),
@@ -313,7 +310,7 @@ def _mitigators(rows: pl.DataFrame, effects: pl.DataFrame) -> pl.DataFrame:
             .when(~pl.col("usable").any())
             .then(pl.lit("usable on no model"))
             .when(~own.any())
-            .then(pl.lit("no bias task without a leak to compare on")),
+            .then(pl.lit("no bias task to compare on")),
         )
         .with_columns(
             pl.col("over").map_elements(

@@ -97,7 +97,8 @@ _COLUMNS: dict[str, Column] = {
     "unranked": "task.unranked",  # why it is shown and not ranked, or empty
     "ideal": "ideal",  # a number as text, `higher` or `lower`
     **{name: conflicts.COLUMNS[name] for name in ("low_bound", "high_bound")},
-    # The value.
+    # The value that is judged, on words that the mitigator never saw.
+    "unseen": conflicts.COLUMNS["unseen"],  # in which way; null for what is judged on all texts
     **{name: name for name in ("value", "reason", "p_value")},
     "alternative": _of_details("alternative", str),
     **{name: conflicts.COLUMNS[name] for name in ("reversed", "undone")},
@@ -114,7 +115,6 @@ _COLUMNS: dict[str, Column] = {
     "contrasts": ("contrasts", _sorted, TEXT),  # JSON: the gap of each contrast by name
     "n": "n",
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
-    "leaks": conflicts.COLUMNS["leaks"],
     "word_share": ("word_overlap", record.word_share, pl.Float64()),
     "tables": ("tables", lambda value: json.dumps(value, ensure_ascii=False), pl.String()),
     # The run.
@@ -128,6 +128,7 @@ SCHEMA: dict[str, Any] = {
     # Where the record is: the file and the line, from 1; null for records that are in no file.
     "file": TEXT,
     "line": pl.Int64(),
+    "value_on_all": pl.Float64(),  # the value on all texts: the mean of the items of a record
     **{name: columns.type_of_column(column) for name, column in _COLUMNS.items()},
 }
 """Columns of a frame of claims. Objects and lists are JSON."""
@@ -135,12 +136,24 @@ _CHUNK = 65_536
 
 
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
-    """Return the lines of records, in their order; nothing is set aside."""
+    """Return the lines of records with the scores that are judged; nothing is set aside."""
     nowhere = {name: pl.lit(None, dtype=SCHEMA[name]) for name in ("file", "line")}
-    frame = Columns.of(records).flat(_COLUMNS)
+    kept = Columns.of(records)
+    marks = {f"unseen_{name}": f"unseen.{name}" for name in ("reversed", "undone")}
+    frame = kept.judged().flat(_COLUMNS | marks)
+    is_judged = pl.col("unseen").is_not_null()
+    is_reversed = pl.col("unseen_reversed").fill_null(value=False)
+    is_undone = pl.col("unseen_undone").is_not_null()
     families = columns.families(frame, "family").cast(TEXT)
     deviations = pl.when("primary").then("deviations")  # they are large, and only these count
-    return frame.with_columns(family=families, deviations=deviations, **nowhere).select(*SCHEMA)
+    return frame.with_columns(
+        kept.flat({"value_on_all": "value"}),
+        reversed=pl.when(is_judged).then(is_reversed).otherwise("reversed"),
+        undone=pl.when(is_judged).then(is_undone).otherwise("undone"),
+        family=families,
+        deviations=deviations,
+        **nowhere,
+    ).select(*SCHEMA)
 
 
 MOST_INVALID = 1_000

@@ -532,6 +532,10 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
                       "found", pl.col("truncated").fill_null(0), "asked"),
         ),
         Rule(
+            "unseen", (_fact("measures") == "bias") & pl.col("unseen").is_null(),
+            pl.lit("a score of bias that does not say how it is judged: evaluate again"),
+        ),
+        Rule(
             "created",
             _one_of(frame, "created", lambda text: not _is_time(text, now))
             & ~(is_reference & pl.col("created").cast(pl.String).str.starts_with("1970-01-01T")),

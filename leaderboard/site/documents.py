@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from harness.results.ratios import LESS, MORE
+from harness.results.tables import judged_lines
 
 from ..boards.board import Benchmark, Board
 from ..boards.findings import count
@@ -125,6 +126,8 @@ class ModelOnBoard:
     concepts: dict[str, float]
     """Bias by concept, in the unit of `bias`."""
     mitigators: list[Effect]
+    judged: list[str]
+    """How these are judged."""
     tasks: dict[str, float]
     """Of bias: how many times as strong as the yardstick. Of usefulness: from 0 to 1. Empty on a
     large board."""
@@ -180,6 +183,8 @@ class MitigatorOnBoard:
     """Number of models that it was run on."""
     effects: list[Effect]
     """The first of them."""
+    judged: list[str]
+    """How it is judged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,6 +322,7 @@ class _Parts:
     ) -> None:
         self._board, self._registered = board, registered
         self._reference = board.reference or "the reference model"
+        self._judged = board.judged
         self._tasks = {task["task"]: task for task in board.tasks.to_dicts()}
         layout = layout_of(board)
         entries = model_entries(board, layout, registered, submitters)
@@ -384,6 +390,7 @@ class _Parts:
                     name.partition(":")[2]: row[name] for name in concepts if row[name] is not None
                 },
                 mitigators=effects[row["model"]],
+                judged=judged_lines(self._judged if effects[row["model"]] else {}),
                 tasks=measures[key],
                 has=has.get(key, 0),
                 missing=missing[key],
@@ -444,6 +451,7 @@ class _Parts:
                 benchmarks=means[label],
                 models=len(effects[label]),
                 effects=effects[label][:MOST],
+                judged=judged_lines({label: self._judged[label]}),
             )
             for label in [*board.first.mitigators["mitigator"], *sorted(effects)]
         }

@@ -39,7 +39,7 @@ MOST_CHARACTERS = 4_000_000
 """Characters of all texts."""
 VALUE_BITS, SCORE_BITS = 11, 14
 """Bits of the mantissa of a value, three digits, and of a score, four."""
-_SCALE = ("scenario", "metric", "value", "ideal", "low_bound", "high_bound")
+_SCALE = ("scenario", "metric", "value_on_all", "ideal", "low_bound", "high_bound")
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def _cells(boards: Iterable[Board], frame: pl.DataFrame, ids: Collection[str]) -
 def _cell(kind: str, line: Mapping[str, Any]) -> Cell:
     ideal: Ideal = line["ideal"] if line["ideal"] in ("higher", "lower") else float(line["ideal"])
     bounds = line["low_bound"], line["high_bound"]
-    scale = Scale(line["scenario"], line["metric"], line["value"], ideal, bounds)
+    scale = Scale(line["scenario"], line["metric"], line["value_on_all"], ideal, bounds)
     priority = line["mitigator"] != NONE, line["not_ranked"] is not None, line["task"]
     return Cell(kind, line["row"], line["task"], line["id"], priority, scale)
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from harness.results.ratios import root
+from harness.results.tables import judged_lines
 
 from ..boards.board import Benchmark, Board
 from ..boards.cells import NONE
@@ -135,7 +136,6 @@ def _index(values: pl.Series, names: list[str]) -> Any:
 SCHEMA = 5
 """Version of the data files and of leaderboard.json."""
 FLAGS = {
-    "leak": 1,
     "reversed": 2,
     "missing": 4,
     "truncated": 8,
@@ -190,6 +190,7 @@ def board_data(
         "kind": board.kind,
         "reference": board.reference or "the reference model",
         "notices": list(board.notices),
+        "judged": judged_lines(board.judged),
         "benchmarks": [_benchmark(part, tasks) for part in board.benchmarks],
         "views": [_view(view, layout) for view in board.views],
         "tasks": tasks,
@@ -402,12 +403,11 @@ def _mitigators(board: Board, layout: Layout, registered: Registered) -> list[di
 def _flags(board: Board) -> pl.Series:
     """Return the bits of each cell."""
     bits = {
-        "leak": pl.col("leak"),
-        "reversed": pl.col("reversed") & ~pl.col("leak"),
+        "reversed": pl.col("reversed"),
         "missing": pl.col("found") < pl.col("asked"),
         "truncated": pl.col("truncated") > 0,
         "aside": pl.col("aside").is_not_null(),
-        "p": (pl.col("p_value") < SIGNIFICANT) & ~pl.col("leak"),
+        "p": pl.col("p_value") < SIGNIFICANT,
         "run": pl.lit(value=True),
     }
     total = pl.sum_horizontal(

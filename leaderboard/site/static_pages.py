@@ -519,6 +519,7 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
         ),
         Section(
             "Under mitigators",
+            texts=part.judged,
             tables=[_effects_table(part.mitigators, "mitigator", part.reference)],
             is_wide=True,
         ),
@@ -571,6 +572,7 @@ def _mitigator(name: str, part: MitigatorOnBoard) -> _Drawn:
     sections = [
         Section(
             "On each model",
+            texts=part.judged,
             tables=[
                 _effects_table(
                     part.effects,

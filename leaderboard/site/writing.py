@@ -62,8 +62,9 @@ _FORMULA = rf"^([{''.join(FORMULAS).replace('-', '')}\-])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
     *("mitigator_fingerprint", "task", "version", "digest", "measures", "category", "family"),
-    *("language", "scenario", "metric", "score", "primary", "seed", "value", "reason", "ideal"),
-    *("low_bound", "high_bound", "unit", "p_value", "alternative", "low", "high", "level", "floor"),
+    *("language", "scenario", "metric", "score", "primary", "seed", "unseen", "value"),
+    *("value_on_all", "reason", "ideal", "low_bound", "high_bound", "unit", "p_value"),
+    *("alternative", "low", "high", "level", "floor"),
     *("floor_sd", "gap", "gap_error", "yardstick", "yardstick_error", "power", "n", "asked"),
     *("found", "truncated", "word_share", "created", "run", "harness"),
 )
@@ -114,14 +115,12 @@ def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.Dat
         The records that are trusted, with the columns of `claims.reading.SCHEMA`.
     boards
         Boards of these records. `ranked` says whether the record is a cell of a board;
-        `measure` is the ranked number, `leak` whether the mitigator was fitted on texts of the
-        task, and `aside` why a value does not count.
+        `measure` is the ranked number, and `aside` why a value does not count.
     """
     cells = [
-        board.cells.select("id", "measure", "leak", "aside", ranked=pl.lit(value=True))
-        for board in boards
+        board.cells.select("id", "measure", "aside", ranked=pl.lit(value=True)) for board in boards
     ]
-    schema = {"id": pl.String, "measure": pl.Float64, "leak": pl.Boolean, "aside": pl.String}
+    schema = {"id": pl.String, "measure": pl.Float64, "aside": pl.String}
     every = pl.concat([pl.DataFrame(schema=schema | {"ranked": pl.Boolean}), *cells])
     # Numbers of a task are alike, so together they make a smaller file.
     order = ("kind", "task", "scenario", "metric", "model", "fingerprint", "label", "params")
@@ -130,7 +129,7 @@ def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.Dat
         .join(every, on="id", how="left")
         .drop("id")  # follows from the fingerprints, the digest and the names
         .sort(*order, "score", "seed", "mitigator_fingerprint")
-        .with_columns(pl.col("ranked", "leak").fill_null(value=False))
+        .with_columns(pl.col("ranked").fill_null(value=False))
     )
 
 

@@ -5,6 +5,7 @@ They have only scores that a board would count: those of registered tasks, with 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from harness.errors import UsageError, suggestion
+from harness.names import NONE
 from harness.results.formats import markdown_grid, markdown_text, p_text
 from harness.results.reading import SetAside
-from harness.results.record import LEAK, LEAK_MEANS, is_leak
+from harness.results.tables import judged_lines
 
 TASK = "feature-extraction"
 """The hub's name for the task of every embedder."""
@@ -126,24 +128,21 @@ def table(rows: pl.DataFrame) -> str:
             markdown_text(row["title"] or row["task"]) + f" ({markdown_text(row['task'])})",
             f"{markdown_text(row['measures'])}, {markdown_text(row['category'])}",
             markdown_text(_score(row)),
-            _number(row["value"]) + (LEAK if _is_leak(row) else ""),
+            _number(row["value"]),
             "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}",
-            "" if _is_leak(row) or row["p_value"] is None else p_text(row["p_value"]),
+            "" if row["p_value"] is None else p_text(row["p_value"]),
             row["ideal"].removesuffix(".0"),
         ]
         for row in _texts(rows)
     ]
-    leaks = f"\n\n{LEAK} {LEAK_MEANS}" if any(map(_is_leak, _texts(rows))) else ""
-    return markdown_grid(COLUMNS, lines) + leaks
+    kinds = rows.filter(pl.col("mitigator") != NONE)["unseen"].drop_nulls().cast(pl.String)
+    judged = judged_lines({rows["label"][0]: Counter(kinds)})
+    return "\n\n".join([markdown_grid(COLUMNS, lines), *map(markdown_text, judged)])
 
 
 def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:
     names = [name for name, kind in rows.schema.items() if kind == pl.Categorical]
     return rows.cast(dict.fromkeys(names, pl.String)).to_dicts()
-
-
-def _is_leak(row: dict[str, Any]) -> bool:
-    return is_leak(str(row["measures"]), bool(row["leaks"]))
 
 
 def _score(row: dict[str, Any]) -> str:

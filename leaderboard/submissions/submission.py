@@ -562,7 +562,9 @@ _TAG = re.compile(r"<\s*[A-Za-z/!?]|&#|javascript:", re.IGNORECASE)
 _PAGE = re.compile(r"https?://[^\s\"'<>`\\]+", re.IGNORECASE)
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 """Unicode categories of characters that cannot be seen, or that change a line or its direction."""
-_QUOTED = ("coverage", "overlap", "word_overlap", "details", "options", "prompts", "reason")
+_QUOTED = (
+    *("coverage", "withheld", "unseen", "word_overlap", "details", "options", "prompts", "reason"),
+)
 """Parts of a record that repeat texts of tasks and prompts, which may hold any character."""
 _NAMES = re.compile(
     r"run|model\.(name|aliases|revision|fingerprint|licence|superseded_by)|"

@@ -54,7 +54,10 @@ def changed(content: dict[str, Any], **changes: Any) -> Record:
 
 
 def edited(content: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a record as JSON types with other fields; its id stays as it is."""
+    """Return a record as JSON types with other fields, also of its judged score.
+
+    Its id stays as it is.
+    """
     content = json.loads(json.dumps(content))
     for key, value in changes.items():
         *parts, field = key.split("__")
@@ -62,6 +65,10 @@ def edited(content: dict[str, Any], **changes: Any) -> dict[str, Any]:
         for part in parts:
             target = target[part]
         target[field] = value
+        if key == "value" and content["unseen"]:
+            content["unseen"]["value"] = value
+        if key == "interval" and content["unseen"]:
+            content["unseen_interval"] = value
     return content
 
 

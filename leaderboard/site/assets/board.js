@@ -249,7 +249,6 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/cells.js
-  var LEAK = 1;
   var ITEMS = "items";
   var decodedBoards = /* @__PURE__ */ new WeakMap();
   function cellsOf(board) {
@@ -272,10 +271,6 @@ var harness = (() => {
   function missingOf(board, row, tasks) {
     const { measure, width } = cellsOf(board);
     return tasks.filter((task) => Number.isNaN(measure[row * width + task]));
-  }
-  function leaksOf(board, row, tasks) {
-    const { flags, width } = cellsOf(board);
-    return tasks.filter((task) => flags[row * width + task] & LEAK);
   }
   function compared(a, b) {
     return a < b ? -1 : a > b ? 1 : 0;
@@ -2015,7 +2010,12 @@ var harness = (() => {
       ["shown", "a change that is shown"],
       ["not shown", "a change that is not shown"]
     ]);
-    return rowChart(caption, first, [biasPanel(board)], lines, legend);
+    return h(
+      "div",
+      {},
+      rowChart(caption, first, [biasPanel(board)], lines, legend),
+      board.judged.map((line) => h("p", {}, line))
+    );
   }
   function keptMeaning({ rows, reference }, row) {
     const share = rows.meaning[row];
@@ -2049,7 +2049,6 @@ var harness = (() => {
       ...["Bias without", "with it", "Change"].map((title) => ({ title, number: true })),
       { title: "On these tests, and other ways to ask" },
       { title: "Change in usefulness", number: true },
-      { title: "Leaks left out", number: true },
       { title: "Not usable" }
     ];
     const lines = rows.map((row) => () => [
@@ -2059,7 +2058,6 @@ var harness = (() => {
       effectCell(scores, row),
       verdictText(scores, row) || " ",
       changeText(scores.usefulness_change[row]),
-      leaksOf(board, row, benchmark.tasks).length,
       board.rows.unusable[row] ?? " "
     ]);
     const evidence = "An arrow (▲ better, ▼ worse) needs an interval beyond 0, a change that is large enough, by the yardsticks of either, and no single method on which it depends.";
@@ -2119,9 +2117,7 @@ var harness = (() => {
       h("h2", {}, "On each model"),
       ...mitigatorEffects(board, route, rows),
       h("h2", {}, "Over models"),
-      overModels(board, route, mitigator.label),
-      h("h2", {}, "Leaks"),
-      leakList(board, route, rows)
+      overModels(board, route, mitigator.label)
     );
   };
   function overAll(board, label, rows) {
@@ -2213,25 +2209,10 @@ var harness = (() => {
         head
       ),
       folded(
-        "The changes as a table, with usefulness and leaks",
+        "The changes as a table, with usefulness",
         effectTable(board, "Against no mitigator.", "Model", order, head)
       )
     ];
-  }
-  function leakList(board, route, rows) {
-    const { flags, width } = cellsOf(board);
-    const leaky = board.tasks.flatMap(({ name }, task) => {
-      const count = rows.filter((row) => flags[row * width + task] & LEAK).length;
-      return count ? [h("li", {}, pageLink(route, "task", name), `: ${countText(count, "model")}`)] : [];
-    });
-    if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
-    const line = "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
-    const tasks = countText(leaky.length, "task shares", "tasks share");
-    return folded(
-      `${tasks} texts with what it was fitted on`,
-      h("p", {}, line),
-      h("ul", { class: "columns" }, leaky)
-    );
   }
 
   // ../../leaderboard/site/scripts/model_cell.js
@@ -2306,16 +2287,9 @@ var harness = (() => {
         "span",
         { class: "second-line" },
         h("span", { class: "visually-hidden" }, `on ${model} `),
-        standingNote(choice, line.row),
-        leaksNote(choice, line.row)
+        standingNote(choice, line.row)
       )
     ];
-  }
-  function leaksNote({ board, tasks }, row) {
-    const count = leaksOf(board, row, tasks).length;
-    if (!count) return null;
-    const counted = countText(count, "task");
-    return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
   }
   function reasonNote(words, rest) {
     return h(
@@ -2673,7 +2647,6 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/cell_table.js
   var MANY_CELLS = 6e4;
   var FLAG_TEXTS = [
-    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
     [2, "↔ reversed: the association points the other way"],
     [4, "◐ some texts have no vector"],
     [8, "some texts are truncated"]
@@ -2712,7 +2685,7 @@ var harness = (() => {
     return place;
   }
   function cellTable(board, details, options) {
-    const { flags, measure, width } = cellsOf(board);
+    const { measure, width } = cellsOf(board);
     const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
     const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
     const columns = [
@@ -2726,14 +2699,13 @@ var harness = (() => {
     ];
     const rows = options.cells.map((cell) => () => {
       const at = cell.row * width + cell.task;
-      const isLeak = Boolean(flags[at] & LEAK);
       return [
         options.head(cell),
         ...options.second ? [options.more?.(cell) ?? null] : [],
-        [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
+        [scoreText(measure[at]), itemsLink(board, cell)],
         intervalBar(measure[at], null, null, ends),
         ...details && isBias ? gapCells(details, at) : [],
-        ...details ? detailCells(details, at, isLeak) : [],
+        ...details ? detailCells(details, at) : [],
         notes(board, details, cell)
       ];
     });
@@ -2749,14 +2721,14 @@ var harness = (() => {
     );
   }
   var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
-  function detailCells(details, at, isLeak) {
+  function detailCells(details, at) {
     const spread = details.spread[at];
     const floor = details.floor[at];
     const asked = details.asked[at];
     const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
     return [
       [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
-      isLeak ? NOTHING : pText(details.p[at]),
+      pText(details.p[at]),
       Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
       asked ? `${details.found[at]} of ${asked}` : NOTHING
     ];
@@ -2766,7 +2738,7 @@ var harness = (() => {
     const { flags, measure } = cellsOf(board);
     const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
     if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
-    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+    if (board.tasks[task].measures === "bias") {
       texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
     }
     const share = details?.word_share[at] ?? 0;
@@ -2777,7 +2749,7 @@ var harness = (() => {
     }
     const reason = details?.reasons[details.reason[at]];
     if (!(flags[at] & RUN)) texts.push("not run");
-    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
+    else if (reason) texts.push(`does not count: ${reason}`);
     else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
     return [texts.filter(Boolean).join("; ") || " "];
   }
@@ -2931,11 +2903,8 @@ var harness = (() => {
     return rowChart("Bias and usefulness in each benchmark", "Benchmark", panels, lines);
   }
   function strongest(board, route, row) {
-    const { measure, low: lows, high: highs, flags, width } = cellsOf(board);
-    const cells = tasksOf(board, board.benchmarks[0].tasks, "bias").filter((task) => {
-      const at = row * width + task;
-      return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
-    }).map((task) => {
+    const { measure, low: lows, high: highs, width } = cellsOf(board);
+    const cells = tasksOf(board, board.benchmarks[0].tasks, "bias").filter((task) => !Number.isNaN(measure[row * width + task])).map((task) => {
       const [low, high] = [lows[row * width + task], highs[row * width + task]];
       const sure = Math.max(low, -high);
       return { task, value: measure[row * width + task], low, high, sure };
@@ -2998,7 +2967,7 @@ var harness = (() => {
         head
       ),
       folded(
-        "The changes as a table, with usefulness and leaks",
+        "The changes as a table, with usefulness",
         effectTable(
           board,
           "The change against the same model without a mitigator. Less bias and more usefulness are better.",
@@ -3911,16 +3880,7 @@ var harness = (() => {
         width: 5,
         isNumber: true,
         highIsBest: true,
-        value: (row) => tasks.length - missingOf(board, row, tasks).length - leaksOf(board, row, tasks).length
-      },
-      {
-        key: "leaks",
-        title: "Leaks",
-        tip: "Bias tasks on whose texts the mitigator was fitted: they do not count",
-        width: 5,
-        isNumber: true,
-        ofMitigated: true,
-        value: (row) => board.rows.role[row] === "mitigated" ? leaksOf(board, row, tasks).length : null
+        value: (row) => tasks.length - missingOf(board, row, tasks).length
       }
     ];
   }
@@ -4600,7 +4560,8 @@ var harness = (() => {
       screen.plot,
       h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
       screen.form(),
-      screen.table.element
+      screen.table.element,
+      ...board.judged.map((line) => h("p", {}, line))
     );
     screen.draw();
   };
@@ -4864,15 +4825,14 @@ var harness = (() => {
     return rowChart("Bias by each concept alone", "Concept", [biasPanel(board)], lines, legend);
   }
   function cellsTable({ board, tasks }, rows, measures) {
-    const { width, measure, flags } = cellsOf(board);
+    const { width, measure } = cellsOf(board);
     const members = tasksOf(board, tasks, measures);
     const sorted = members.toSorted((a, b) => compared(board.tasks[a].family, board.tasks[b].family));
     const lines = sorted.map((task) => {
       const { name, family } = board.tasks[task];
-      const cells = rows.map((row) => {
-        const at = row * width + task;
-        return taskCell(measure[at], Boolean(flags[at] & LEAK));
-      });
+      const cells = rows.map(
+        (row) => h("td", { class: "number" }, scoreText(measure[row * width + task]))
+      );
       const link = h("a", { href: address(board.kind, "task", name) }, name);
       return h(
         "tr",
@@ -4885,10 +4845,6 @@ var harness = (() => {
     const title = measures === "bias" ? "Bias: the gap of each task over its yardstick, 0 is fair" : "Usefulness: higher is better";
     const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
     return comparisonTable(title, head, lines);
-  }
-  function taskCell(value, isLeak) {
-    const note = isLeak ? h("span", { class: "marks" }, " leak, left out") : null;
-    return h("td", { class: "number" }, scoreText(value), note);
   }
   function comparisonTable(caption, head, lines) {
     const cells = head.map(

@@ -1,7 +1,7 @@
 // @ts-check
 // Tables of cells: the values of a row on tasks, or of a task for rows. The details of cells are
 // loaded on demand.
-import { LEAK, cellsOf } from "./cells.js";
+import { cellsOf } from "./cells.js";
 import { load, numbers } from "./data.js";
 import { h } from "./dom.js";
 import { NOTHING, pText, scoreText, strengthText, yardstickText } from "./formats.js";
@@ -15,7 +15,6 @@ import { intervalBar } from "./plot_small.js";
 const MANY_CELLS = 60_000;
 /** @type {[number, string][]} */
 const FLAG_TEXTS = [
-  [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
   [2, "↔ reversed: the association points the other way"],
   [4, "◐ some texts have no vector"],
   [8, "some texts are truncated"],
@@ -94,7 +93,7 @@ export function withDetails(site, board, build) {
  * @param {CellTable} options
  */
 export function cellTable(board, details, options) {
-  const { flags, measure, width } = cellsOf(board);
+  const { measure, width } = cellsOf(board);
   const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
   const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
   const columns = [
@@ -108,14 +107,13 @@ export function cellTable(board, details, options) {
   ];
   const rows = options.cells.map((cell) => () => {
     const at = cell.row * width + cell.task;
-    const isLeak = Boolean(flags[at] & LEAK);
     return [
       options.head(cell),
       ...(options.second ? [options.more?.(cell) ?? null] : []),
-      [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
+      [scoreText(measure[at]), itemsLink(board, cell)],
       intervalBar(measure[at], null, null, ends),
       ...(details && isBias ? gapCells(details, at) : []),
-      ...(details ? detailCells(details, at, isLeak) : []),
+      ...(details ? detailCells(details, at) : []),
       notes(board, details, cell),
     ];
   });
@@ -142,17 +140,16 @@ const DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
 /**
  * @param {DecodedDetails} details
  * @param {number} at
- * @param {boolean} isLeak whose p-value says nothing
  * @returns {(Child | Child[])[]}
  */
-function detailCells(details, at, isLeak) {
+function detailCells(details, at) {
   const spread = details.spread[at];
   const floor = details.floor[at];
   const asked = details.asked[at];
   const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
   return [
     [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
-    isLeak ? NOTHING : pText(details.p[at]),
+    pText(details.p[at]),
     Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
     asked ? `${details.found[at]} of ${asked}` : NOTHING,
   ];
@@ -170,7 +167,7 @@ function notes(board, details, { row, task }) {
   const { flags, measure } = cellsOf(board);
   const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
   if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
-  if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+  if (board.tasks[task].measures === "bias") {
     texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
   }
   const share = details?.word_share[at] ?? 0;
@@ -181,7 +178,7 @@ function notes(board, details, { row, task }) {
   }
   const reason = details?.reasons[details.reason[at]];
   if (!(flags[at] & RUN)) texts.push("not run");
-  else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
+  else if (reason) texts.push(`does not count: ${reason}`);
   else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
   return [texts.filter(Boolean).join("; ") || " "];
 }

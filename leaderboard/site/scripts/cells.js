@@ -3,7 +3,6 @@
 // with its interval, or the usefulness.
 import { numbers } from "./data.js";
 
-export const LEAK = 1;
 /** Name of a yardstick that is made of the task's own items. */
 export const ITEMS = "items";
 
@@ -48,17 +47,6 @@ export function tasksOf(board, tasks, measures) {
 export function missingOf(board, row, tasks) {
   const { measure, width } = cellsOf(board);
   return tasks.filter((task) => Number.isNaN(measure[row * width + task]));
-}
-
-/**
- * Return the tasks on which a row leaks.
- * @param {Board} board
- * @param {number} row
- * @param {number[]} tasks
- */
-export function leaksOf(board, row, tasks) {
-  const { flags, width } = cellsOf(board);
-  return tasks.filter((task) => flags[row * width + task] & LEAK);
 }
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 // The columns of the table of models: what they hold and how a cell looks.
-import { cellsOf, leaksOf, missingOf } from "./cells.js";
+import { cellsOf, missingOf } from "./cells.js";
 import { conceptsOn } from "./choice.js";
 import { changeCell, domainOf, meanBar, rangeLine } from "./column_cells.js";
 import { finite } from "./filters.js";
@@ -286,18 +286,7 @@ function countColumns({ board, tasks }) {
       width: 5,
       isNumber: true,
       highIsBest: true,
-      value: (row) =>
-        tasks.length - missingOf(board, row, tasks).length - leaksOf(board, row, tasks).length,
-    },
-    {
-      key: "leaks",
-      title: "Leaks",
-      tip: "Bias tasks on whose texts the mitigator was fitted: they do not count",
-      width: 5,
-      isNumber: true,
-      ofMitigated: true,
-      value: (row) =>
-        board.rows.role[row] === "mitigated" ? leaksOf(board, row, tasks).length : null,
+      value: (row) => tasks.length - missingOf(board, row, tasks).length,
     },
   ];
 }

@@ -1,6 +1,5 @@
 // @ts-check
 // Paired effects: what mitigators change on models, as a chart from before to after, and as a table.
-import { leaksOf } from "./cells.js";
 import { LESS, biasChange, isShown, verdictText } from "./column_cells.js";
 import { h } from "./dom.js";
 import { changeText, intervalText, scoreText } from "./formats.js";
@@ -34,7 +33,12 @@ export function effectChart(board, caption, first, rows, head) {
     ["shown", "a change that is shown"],
     ["not shown", "a change that is not shown"],
   ]);
-  return rowChart(caption, first, [biasPanel(board)], lines, legend);
+  return h(
+    "div",
+    {},
+    rowChart(caption, first, [biasPanel(board)], lines, legend),
+    board.judged.map((line) => h("p", {}, line)),
+  );
 }
 
 /**
@@ -90,7 +94,6 @@ export function effectTable(board, caption, first, rows, head) {
     ...["Bias without", "with it", "Change"].map((title) => ({ title, number: true })),
     { title: "On these tests, and other ways to ask" },
     { title: "Change in usefulness", number: true },
-    { title: "Leaks left out", number: true },
     { title: "Not usable" },
   ];
   const lines = rows.map((row) => () => [
@@ -100,7 +103,6 @@ export function effectTable(board, caption, first, rows, head) {
     effectCell(scores, row),
     verdictText(scores, row) || " ",
     changeText(scores.usefulness_change[row]),
-    leaksOf(board, row, benchmark.tasks).length,
     board.rows.unusable[row] ?? " ",
   ]);
   const evidence =

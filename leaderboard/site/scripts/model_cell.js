@@ -1,6 +1,5 @@
 // @ts-check
 // The cell that names a row: a model, or a mitigator on it; with its controls.
-import { leaksOf } from "./cells.js";
 import { isMeasured } from "./choice.js";
 import { mitigatorsText } from "./column_cells.js";
 import { h } from "./dom.js";
@@ -125,20 +124,8 @@ function mitigatorCell(screen, line) {
       { class: "second-line" },
       h("span", { class: "visually-hidden" }, `on ${model} `),
       standingNote(choice, line.row),
-      leaksNote(choice, line.row),
     ),
   ];
-}
-
-/**
- * @param {Choice} choice
- * @param {number} row
- */
-function leaksNote({ board, tasks }, row) {
-  const count = leaksOf(board, row, tasks).length;
-  if (!count) return null;
-  const counted = countText(count, "task");
-  return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
 }
 
 /**

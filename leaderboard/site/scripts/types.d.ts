@@ -48,6 +48,8 @@ interface Board {
   /** Name of the model whose bias is 1. */
   reference: string;
   notices: string[];
+  /** How the mitigated rows are judged. */
+  judged: string[];
   /** The first is the default. `all` holds every ranked task. */
   benchmarks: Benchmark[];
   tasks: Task[];
@@ -71,8 +73,7 @@ interface Board {
   views: BoardView[];
   /**
    * (rows × tasks), row after row. float32; NaN where nothing counts. For bias the gap over the
-   * yardstick (0 is fair) and its interval, for usefulness 1 - distance (higher is better). That of
-   * a leak is there, too.
+   * yardstick (0 is fair) and its interval, for usefulness 1 - distance (higher is better).
    */
   measure: Column;
   measure_low: Column;
@@ -86,7 +87,6 @@ type Role = "model" | "mitigated" | "reference";
 
 /** Bits of the flags of a cell. */
 declare const enum Flag {
-  Leak = 1,
   Reversed = 2,
   MissingTexts = 4,
   Truncated = 8,

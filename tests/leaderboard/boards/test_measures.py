@@ -10,6 +10,7 @@ from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.boards.cells import measured
 from harness.leaderboard.claims.reading import frame_of
 from harness.results import estimator
+from harness.results.record import NOT_STATED
 
 IDEALS = (0.0, 0.5, 1.0, -0.3, "higher", "lower")
 BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (-1.0, 4.0), (None, None), (0.0, None), (None, 1.0))
@@ -58,17 +59,23 @@ def test_bias_is_the_gap_over_the_yardstick_and_of_squares_its_root(
     assert below["gap"].to_list() == [-0.1], "the row is told that its yardstick is below 0"
 
 
-def test_a_leak_has_a_measure_that_nothing_counts(make_record) -> None:
+def test_a_row_is_measured_where_it_is_judged_and_its_fit_is_stated(make_record, void) -> None:
     changes = {"mitigator__name": "h", "mitigator__fingerprint": "h"}
-    records = [make_record(task__name=name, task__digest=name, value=1.0) for name in "xy"]
+    records = [make_record(task__name=name, task__digest=name, value=1.0) for name in "xyz"]
     records += [
-        make_record(task__name="x", task__digest="x", value=0.2, overlap=("she",), **changes),
+        make_record(task__name="x", task__digest="x", value=0.2, **changes, **void),
         make_record(task__name="y", task__digest="y", value=0.8, **changes),
-    ]
+        make_record(task__name="z", task__digest="z", value=0.2, **changes,
+                    unseen={"kind": "fit not stated", "value": 0.2}),
+    ]  # fmt: skip
     (board,) = compile_boards(frame_of(records))
-    leaks = board.cells.filter("leak").select("task", "measure", "aside").rows()
-    assert leaks == [("x", pytest.approx(0.1), None)]
+    own = board.cells.filter(pl.col("mitigator") == "h").sort("task")
+    assert own.select("task", "value", "aside").rows() == [
+        ("x", None, None), ("y", 0.8, None), ("z", 0.2, NOT_STATED)
+    ]  # fmt: skip
+    ways = {"h": {"unseen texts": 1, "void": 1, "fit not stated": 1}}
+    assert board.judged == ways
     (row,) = board.rows.filter(mitigator="h").to_dicts()
     assert (row["bias"], row["bias_tasks"]) == (pytest.approx(0.4, abs=1e-3), 1)
     assert board.effects["difference"].to_list() == pytest.approx([-0.1], abs=1e-3)
-    assert "leak" in board.lacks["reason"][0]
+    assert board.lacks.sort("task")["reason"].to_list() == ["no unseen words", NOT_STATED]

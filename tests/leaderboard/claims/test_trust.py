@@ -19,6 +19,7 @@ Make = Callable[..., Record]
 _IDENTIFYING = ("task__digest", "seed", "scenario", "mitigator__fingerprint")
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 FLOOR = {"mean": 0.1, "sd": 0.1, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "sides"}
+VOID = {"unseen": {"kind": "void", "value": None, "reason": "no unseen words"}, "ratio": None}
 HARD = {"mitigator__name": "hard-debias", "mitigator__fingerprint": "h", "mitigator__method": "m"}
 
 
@@ -44,6 +45,10 @@ def forge(make_record: Make) -> Callable[..., pl.DataFrame]:
             if content[part] is None:
                 content[part] = {}
             (content[part] if field else content)[field or part] = value
+            if part in ("value", "p_value", "n"):
+                content["unseen"][part] = value
+            if part in ("interval", "floor"):
+                content[f"unseen_{part}"] = content[part]
         named = {k: v for k, v in changes.items() if k in _IDENTIFYING}
         content["id"] = make_record(**named).id if id_ is None else id_
         return frame_of([judged(json.dumps(content).encode(), Record, Trust.ANYBODY)])
@@ -66,6 +71,7 @@ BROKEN = {  # changes of a record, and words of the reason
     "another scenario": ({"scenario": "s"}, "scenario 's'"),
     "a value beyond its bounds": ({"value": 2.1}, "2.1 is outside"),
     "a value within its own bounds": ({"value": 50, "bounds": [-99, 99]}, "outside"),
+    "bias that is not judged": ({"unseen": None}, "judged"),
     "a p-value": ({"p_value": -3.0}, "-3"),
     "a reversed interval": ({"interval": INTERVAL | {"low": 0.2}}, "interval"),
     "a level": ({"interval": INTERVAL | {"level": 1.0}}, "level"),
@@ -114,7 +120,7 @@ def test_the_registered_task_says_how_a_value_is_read(judge, make_record: Make) 
     forged = make_record(
         ideal=2.0, bounds=(-2.0, 3.0), category="mine", language="xx", concept="mine",
         task__title="Mine", task__measures="control", task__unranked="mine", task__family="mine",
-        primary=False, ratio=make_record().ratio,
+        primary=False, ratio=make_record().ratio, unseen=make_record().unseen,
     )  # fmt: skip
     honest = judge(make_record()).frame.drop("id", "created")
     assert judge(forged).frame.drop("id", "created").equals(honest)
@@ -170,7 +176,7 @@ CONFLICTS = {
     "unit": ({"unit": 1.0}, {"unit": 2.0}),
     "no unit": ({"unit": 1.0, "floor": FLOOR}, {"floor": FLOOR}),
     "p-value": ({"p_value": 0.01}, {"p_value": 0.9}),
-    "leak": ({}, {"overlap": ("she",)}),
+    "void": ({}, VOID),
     "reversed": ({}, {"details": {"reversed": True}}),
     "coverage": ({}, {"coverage__found": 1}),
 }
@@ -184,16 +190,8 @@ def test_of_records_that_contradict_each_other_none_counts(judge, make_record) -
         assert all("withdrawn.yaml" in aside.reason for aside in claims.aside), name
 
 
-@pytest.mark.parametrize(("primary", "kept"), [(False, 1), (True, 0)])
-def test_rounding_that_is_left_of_a_secondary_leak_decides_no_conflict(
-    judge, make_record, make_facts, primary, kept
-) -> None:
-    score = {} if primary else {"score": "other", "primary": False}
-    (task,) = make_facts([make_record()]).values()
-    other = task.scores[0].model_copy(update={"score": "other"})
-    facts = {"t": task.model_copy(update={"scores": (*task.scores, other)})}
-    values = (make_record(value=v, overlap=("she",), **score) for v in (-0.3, 0.2))
-    assert judge(*values, facts=facts).frame.height == kept
+def test_the_value_on_all_texts_of_a_void_score_decides_no_conflict(judge, make_record) -> None:
+    assert judge(*(make_record(value=v, **VOID) for v in (-0.3, 0.2))).frame.height == 1
 
 
 def test_the_order_of_claims_changes_nothing(judge, make_record: Make) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from site_pages import build, ready
 
+from harness.results.tables import judged_lines
+
 pytestmark = pytest.mark.browser
 
 
@@ -104,21 +106,24 @@ def test_single_tasks_are_shown_in_the_place_of_a_benchmark_and_go_again(many, v
     assert first.locator("td").first.inner_text() == "1\n1–6"
 
 
-def test_leaks_are_left_out(tmp_path, visit, make_record) -> None:
+def test_what_is_not_judged_does_not_count_and_a_footnote_says_so(
+    tmp_path, visit, make_record, void
+) -> None:
     records = [
         make_record(
             model__name=model, model__fingerprint=model * 8, mitigator__name=mitigator,
             mitigator__fingerprint=mitigator, task__name=task, task__digest=task, value=value,
-            overlap=("he",) if mitigator != "none" and task == "b0" else (),
+            **void if mitigator != "none" and task == "b0" else {},
         )
         for model in "ab"
         for mitigator, value in (("none", 1.0), ("hard-debias", 0.0))
         for task in ("b0", "b1")
     ]  # fmt: skip
-    page = visit(build(tmp_path, records), "#/text?all=1&cols=leaks&cols=tasks")
+    page = visit(build(tmp_path, records), "#/text?all=1&cols=tasks")
     row = page.locator(".virtual tr.mitigated").first
-    assert "1 task left out" in row.inner_text()
-    assert row.locator("td").all_inner_texts() == ["1", "1"]
+    assert row.locator("td").all_inner_texts() == ["1"]
+    (footnote,) = judged_lines({"hard-debias": {"unseen texts": 1, "void": 1}})
+    assert footnote in page.locator("main").inner_text()
 
 
 def test_rank_1_never_stands_right_of_rank_2_in_the_plot(spread, visit) -> None:

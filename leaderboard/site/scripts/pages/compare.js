@@ -1,6 +1,6 @@
 // @ts-check
 // Two to four rows beside each other: their paired differences, profiles, and task by task.
-import { LEAK, cellsOf, compared, tasksOf } from "../cells.js";
+import { cellsOf, compared, tasksOf } from "../cells.js";
 import { choose, conceptsOn, knownView } from "../choice.js";
 import { biasChange, verdictText } from "../column_cells.js";
 import { h } from "../dom.js";
@@ -114,15 +114,14 @@ function profiles({ board, benchmark }, rows) {
  * @param {string} measures
  */
 function cellsTable({ board, tasks }, rows, measures) {
-  const { width, measure, flags } = cellsOf(board);
+  const { width, measure } = cellsOf(board);
   const members = tasksOf(board, tasks, measures);
   const sorted = members.toSorted((a, b) => compared(board.tasks[a].family, board.tasks[b].family));
   const lines = sorted.map((task) => {
     const { name, family } = board.tasks[task];
-    const cells = rows.map((row) => {
-      const at = row * width + task;
-      return taskCell(measure[at], Boolean(flags[at] & LEAK));
-    });
+    const cells = rows.map((row) =>
+      h("td", { class: "number" }, scoreText(measure[row * width + task])),
+    );
     const link = h("a", { href: address(board.kind, "task", name) }, name);
     return h(
       "tr",
@@ -138,15 +137,6 @@ function cellsTable({ board, tasks }, rows, measures) {
       : "Usefulness: higher is better";
   const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
   return comparisonTable(title, head, lines);
-}
-
-/**
- * @param {number} value
- * @param {boolean} isLeak
- */
-function taskCell(value, isLeak) {
-  const note = isLeak ? h("span", { class: "marks" }, " leak, left out") : null;
-  return h("td", { class: "number" }, scoreText(value), note);
 }
 
 /**

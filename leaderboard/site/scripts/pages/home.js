@@ -36,6 +36,7 @@ export const homePage = (main, site, board, route) => {
     h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
     screen.form(),
     screen.table.element,
+    ...board.judged.map((line) => h("p", {}, line)),
   );
   screen.draw();
 };

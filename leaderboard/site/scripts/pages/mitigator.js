@@ -1,6 +1,5 @@
 // @ts-check
-// A mitigator: what it changes over models and on each, where it is not usable, and its leaks.
-import { LEAK, cellsOf } from "../cells.js";
+// A mitigator: what it changes over models and on each, and where it is not usable.
 import { h } from "../dom.js";
 import { effectChart, effectTable } from "../effect_table.js";
 import { capital, changeText, countText } from "../formats.js";
@@ -61,8 +60,6 @@ export const mitigatorPage = (main, site, board, route) => {
     ...mitigatorEffects(board, route, rows),
     h("h2", {}, "Over models"),
     overModels(board, route, mitigator.label),
-    h("h2", {}, "Leaks"),
-    leakList(board, route, rows),
   );
 };
 
@@ -207,33 +204,8 @@ function mitigatorEffects(board, route, rows) {
       head,
     ),
     folded(
-      "The changes as a table, with usefulness and leaks",
+      "The changes as a table, with usefulness",
       effectTable(board, "Against no mitigator.", "Model", order, head),
     ),
   ];
-}
-
-/**
- * Return the tasks on whose texts the mitigator was fitted.
- * @param {Board} board
- * @param {Route} route
- * @param {number[]} rows
- */
-function leakList(board, route, rows) {
-  const { flags, width } = cellsOf(board);
-  const leaky = board.tasks.flatMap(({ name }, task) => {
-    const count = rows.filter((row) => flags[row * width + task] & LEAK).length;
-    return count
-      ? [h("li", {}, pageLink(route, "task", name), `: ${countText(count, "model")}`)]
-      : [];
-  });
-  if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
-  const line =
-    "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
-  const tasks = countText(leaky.length, "task shares", "tasks share");
-  return folded(
-    `${tasks} texts with what it was fitted on`,
-    h("p", {}, line),
-    h("ul", { class: "columns" }, leaky),
-  );
 }

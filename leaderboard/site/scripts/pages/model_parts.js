@@ -1,6 +1,6 @@
 // @ts-check
 // Parts of a model's page: its profile, effects of mitigators, and values by task.
-import { LEAK, cellsOf, tasksOf } from "../cells.js";
+import { cellsOf, tasksOf } from "../cells.js";
 import { cellTable, withDetails } from "../cell_table.js";
 import { conceptsOn } from "../choice.js";
 import { LESS } from "../column_cells.js";
@@ -281,12 +281,9 @@ export function benchmarkProfile(board, route, row) {
  * @param {number} row
  */
 export function strongest(board, route, row) {
-  const { measure, low: lows, high: highs, flags, width } = cellsOf(board);
+  const { measure, low: lows, high: highs, width } = cellsOf(board);
   const cells = tasksOf(board, board.benchmarks[0].tasks, "bias")
-    .filter((task) => {
-      const at = row * width + task;
-      return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
-    })
+    .filter((task) => !Number.isNaN(measure[row * width + task]))
     .map((task) => {
       const [low, high] = [lows[row * width + task], highs[row * width + task]];
       const sure = Math.max(low, -high); // of an interval without 0 the end that is nearer to it
@@ -360,7 +357,7 @@ export function modelEffects(board, route, rows) {
       head,
     ),
     folded(
-      "The changes as a table, with usefulness and leaks",
+      "The changes as a table, with usefulness",
       effectTable(
         board,
         "The change against the same model without a mitigator. Less bias and more usefulness are better.",
