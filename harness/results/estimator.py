@@ -805,37 +805,19 @@ def differences(
         for side in range(len(_SIDES))
     )
     found = _means(pl.concat(sides), of_sides, cells, ["pair", "seed"])
-    facts = pl.DataFrame(
-        {
-            "pair": range(len(pairs)),
-            "of": [base for base, _ in pairs],
-            "prompt": [
-                math.hypot(*_prompts_of([base], prompts), *_prompts_of(rows, prompts) / len(rows))
-                for base, rows in pairs
-            ],
-        },
-        schema={"pair": pl.Int64, "of": pl.String, "prompt": pl.Float64},
-    )
-    is_equal = lined.group_by("pair", "measures", "name").agg(is_equal=_is_equal())
-    frame = _differences(keys, found, facts, smallest)
     why = found.unusable(["pair", "side"]).filter(pl.col("side") <= _MODEL)
-    why = why.group_by("pair").agg(pl.col("unusable").last())
-    frame = frame.join(is_equal, on=["pair", "measures", "name"], maintain_order="left")
-    frame = frame.join(why, on="pair", how="left", maintain_order="left")
-    unusable = pl.when(pl.col("measures") == "bias").then("unusable")
-    has_ends, is_other = unusable.is_null() & ~pl.col("is_equal"), ~pl.col("is_equal")
-    frame = frame.with_columns(
-        *(pl.when(has_ends).then(end).alias(end) for end in ("low", "high", "detectable")),
-        *(pl.when(is_other).then(text).alias(text) for text in ("depends_on", "lacks")),
-        reason=pl.when(is_other).then(pl.coalesce(unusable, "reason")),
-        verdict=pl.when("is_equal")
-        .then(pl.lit(SAME))
-        .when(unusable.is_not_null())
-        .then(pl.lit(UNCLEAR))
-        .otherwise("verdict"),
-    )
+    prompt = [
+        math.hypot(*_prompts_of([base], prompts), *_prompts_of(rows, prompts) / len(rows))
+        for base, rows in pairs
+    ]
+    of_pairs = pl.DataFrame(
+        {"pair": range(len(pairs)), "of": [base for base, _ in pairs], "prompt": prompt},
+        schema={"pair": pl.Int64, "of": pl.String, "prompt": pl.Float64},
+    ).join(why.group_by("pair").agg(pl.col("unusable").last()), on="pair", how="left")
+    facts = lined.group_by("pair", "measures", "name").agg(is_equal=_is_equal())
+    frame = _differences(keys, found, facts.join(of_pairs, on="pair"), smallest)
     apart = pl.concat([left_out, found.left_out(both, "pair")]).unique(maintain_order=True)
-    return Differences(frame.drop("is_equal", "unusable"), apart)
+    return Differences(frame, apart)
 
 
 def _is_equal() -> pl.Expr:
@@ -895,7 +877,8 @@ def _differences(
     found
         These means of all sides, one after the other.
     facts
-        Of each `pair` the row that it is `of`, the base, and the error `prompt`.
+        Of each line of a pair the row that it is `of`, the base; the error `prompt`; whether it
+        `is_equal` in both rows; and `unusable`, why the means say nothing of the bias of the pair.
     smallest
         As of `differences`.
     """
@@ -932,9 +915,9 @@ def _differences(
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.maximum(mean @ (each**2) - difference**2, 0.0) / (number - 1)
         of_seeds = np.where(enough_seeds, spread, 0.0)
-    known_facts = lines.join(facts, on="pair", maintain_order="left")
-    more = of_seeds + (known_facts["prompt"].to_numpy() * is_bias) ** 2
-    at_once = known_facts.select(pl.len().over("of", "measures")).to_series().to_numpy()
+    lines = lines.join(facts, on=line, maintain_order="left")
+    more = of_seeds + (lines["prompt"].to_numpy() * is_bias) ** 2
+    at_once = lines.select(pl.len().over("of", "measures")).to_series().to_numpy()
     level = LEVEL ** (1 / at_once)
 
     def half_width(of_units: csr_array) -> Floats:
@@ -967,7 +950,6 @@ def _differences(
         "detectable": _detectable(units, growth, half, more, is_bias),
     }
     frame = lines.with_columns(pl.Series(name, of) for name, of in columns.items())
-    frame = frame.with_columns(pl.col("half", "detectable").fill_nan(None))
     frame = frame.join(first, on="key").join(_other_ways(found, known, sign), on="key")
     toward = found.toward()
     for side, row in ((_BASE, "base"), (_MODEL, "model")):
@@ -975,6 +957,7 @@ def _differences(
         own = own.rename({"toward": f"{row}_toward", "tasks": f"{row}_tasks"})
         frame = frame.join(own, on="place")
     change_of, is_sure = pl.col("difference"), pl.col("difference").abs() > pl.col("half")
+    is_other, unusable = ~pl.col("is_equal"), pl.when("is_bias").then("unusable")
     lacks = (
         pl.when(pl.col("is_bias"), ~(change_of.abs() >= smallest))
         .then(pl.lit(f"below the smallest effect, {smallest:g}"))
@@ -985,24 +968,33 @@ def _differences(
         .otherwise(pl.lit("depends on ") + pl.col("depends_on"))
     )
     few = pl.format(f"{{}} units, an interval needs {FEWEST}", "units")
-    verdict = pl.when(change_of > 0).then(pl.lit(MORE)).otherwise(pl.lit(LESS))
+    few = pl.when("is_bias").then(few).otherwise(pl.lit(NO_INTERVAL))
+    few = pl.when(pl.col("half").is_null()).then(few)
+    more_or_less = pl.when(change_of > 0).then(pl.lit(MORE)).otherwise(pl.lit(LESS))
+    verdict = pl.when(is_sure, pl.col("lacks").is_null()).then(more_or_less)
     return (
         frame.with_columns(
+            pl.when(is_other, unusable.is_null()).then(pl.col(name).fill_nan(None)).alias(name)
+            for name in ("half", "detectable")
+        )
+        .with_columns(
+            pl.when(is_other).then("depends_on"),
             tasks="base_tasks",
             low=change_of - pl.col("half"),
             high=change_of + pl.col("half"),
             lacks=pl.when(is_sure).then(lacks),
-            reason=pl.when(pl.col("half").is_null()).then(
-                pl.when("is_bias").then(few).otherwise(pl.lit(NO_INTERVAL))
-            ),
+            reason=pl.when(is_other).then(pl.coalesce(unusable, few)),
         )
         .with_columns(
-            verdict=pl.when(is_sure, pl.col("lacks").is_null())
-            .then(verdict)
-            .otherwise(pl.lit(UNCLEAR))
+            verdict=pl.when("is_equal")
+            .then(pl.lit(SAME))
+            .otherwise(verdict.otherwise(pl.lit(UNCLEAR)))
         )
-        .drop(columns.keys() - {"methods", "base", "model", "difference", "detectable"})
-        .drop("key", "place", "base_tasks", "model_tasks")
+        .select(
+            *("pair", "measures", "name", "tasks", "methods"),
+            *("base", "model", "base_toward", "model_toward", "difference", "low", "high"),
+            *("detectable", "agree", "depends_on", "verdict", "lacks", "reason"),
+        )
         .sort("pair", "measures", pl.col("name") != OVERALL, "name")
     )
 
