@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 )
 @click.option("--engine", help="Name of the engine that encodes: local, devices, or ray?actors=4.")
 @click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="End a process that takes longer for a batch, and try its texts once more.",
-)
-@click.option(
     "--workers",
     type=click.IntRange(min=1),
     help="Number of processes that score; no number depends on it.  [default: the cores, if "
@@ -98,7 +92,6 @@ def command(debug: bool, /, **options: Any) -> int:
             prompts=options["prompts"],
             devices=options["devices"],
             engine=options["engine"],
-            timeout=options["timeout"],
             workers=options["workers"],
             progress=Silent() if quiet else for_terminal(),
             debug=debug,

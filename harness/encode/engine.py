@@ -49,8 +49,7 @@ class Engine(Protocol):
     """Runs the encoding on some devices.
 
     An engine is created with a list of devices. Its other options are written after its name. If it
-    takes an argument `timeout`, it ends a batch after that many seconds. If it has a method
-    `close`, that is called when the run ends.
+    has a method `close`, that is called when the run ends.
     """
 
     devices: Sequence[str]

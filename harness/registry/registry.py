@@ -205,32 +205,21 @@ class Registry:
 
         return Chain([self._stage(stage) for stage in names.chain_stages(name)])
 
-    def engine(
-        self, name: str, devices: Sequence[str] = (), *, timeout: float | None = None
-    ) -> Engine:
+    def engine(self, name: str, devices: Sequence[str] = ()) -> Engine:
         """Return an engine by name with options, such as `ray?actors=2`, for the given devices.
-
-        `timeout` is the largest number of seconds for a batch; None is no limit.
 
         Raises
         ------
         UnknownName, InvalidOption
             If the name or an option is unknown.
         UsageError
-            If the engine cannot end a batch, or cannot use these devices.
+            If the engine cannot use these devices.
         """
         parsed = names.engine(name)
         what = f"engine '{parsed.name}'"
         target = self.load(self.engines.find(parsed.name), what)
-        of_run = {"devices", "timeout"}  # these are options of the run
-        known = names.parameters_of(target).keys() - of_run
+        known = names.parameters_of(target).keys() - {"devices"}  # that is an option of the run
         arguments = names.convert_options(target, parsed.options, what=what, known=known)
-        if timeout is not None:
-            if "timeout" not in names.parameters_of(target):
-                raise UsageError(
-                    f"{what} cannot end a batch that takes too long; use engine 'devices' or 'ray'"
-                )
-            arguments["timeout"] = timeout
         return cast("Engine", target(list(devices), **arguments))
 
     def metric(self, name: str) -> Metric:

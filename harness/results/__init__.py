@@ -13,6 +13,6 @@
 `estimator`           means, differences and ranges of ranks, which all else prints
 `comparison`          two rows: score by score, item by item, and the verdict
 `verdict`             the verdict as people and programs read it
-`resampling`          several seeds as one, and the difference of one score over items
+`seeds`               runs that differ only in a seed as one: their mean
 ====================  ==============================================================
 """

@@ -67,6 +67,8 @@ LEAST_DRAWN = 0.5
 """Least share of a row's tasks of bias that a prompt that counts has."""
 EQUAL = 1e-5
 """Cosines, and scores of usefulness, that differ by less are equal."""
+_CELLS, _ROWS = 4096, 256
+"""Cells whose units are read at once, and rows whose pairs with all rows are in memory at once."""
 DIGITS = 5
 """Digits of a mean that count: scores depend on the batches by up to 1e-5."""
 MANY = 1000.0
@@ -209,38 +211,39 @@ def _entries(cells: pl.DataFrame) -> pl.DataFrame:
 
     Units of one name are the same unit in all tasks, but groups of units: those of a yardstick are
     its own, and others are of one method. A cell without deviations has `UNKNOWN` units of its own.
+    A few cells are read at once: the names of their units are long beside what is kept.
     """
+    is_known = pl.col("deviations").is_not_null()
+    alone = cells.filter(~is_known, pl.col("of").is_not_null()).with_columns(of=_measured_once())
+    entries = [_known_entries(part) for part in cells.filter(is_known).iter_slices(_CELLS)]
+    for seed, own, gap, yardstick in ((1, "task", 1.0, 0.0), (2, "of", 0.0, 1.0)):
+        units = alone.select(
+            "place",
+            name=pl.struct("row", own).hash(seed),
+            k=pl.int_ranges(UNKNOWN, dtype=pl.UInt64),
+        ).explode("k")
+        names = pl.col("name") + pl.col("k")
+        entries.append(units.select("place", names, gap=pl.lit(gap), yardstick=pl.lit(yardstick)))
+    every = pl.concat(entries)
+    return every.with_columns(unit=pl.col("name").rank("dense").cast(pl.Int64) - 1)
+
+
+def _known_entries(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return those of cells with deviations, with a hash of the name of the unit."""
     text, name = pl.col("deviations"), pl.col("name")
-    known = (
+    is_yardstick, is_group = (name.str.starts_with(f"{kind} ") for kind in ("yardstick", "group"))
+    of = pl.when(is_yardstick).then("of").when(is_group).then("method")
+    return (
         cells.select("place", "method", "of", text.str.extract_all(r'"[^"]*": ?\[[^\]]*\]'))
-        .drop_nulls("deviations")
         .explode("deviations")
         .with_columns(
             name=text.str.extract(r'^"([^"]*)"'),
             gap=text.str.extract(r"\[([^,]*),").cast(pl.Float64, strict=False),
             yardstick=text.str.extract(r", ?([^\]]*)\]").cast(pl.Float64, strict=False),
         )
-        .with_columns(
-            name=pl.when(name.str.starts_with("yardstick "))
-            .then(pl.concat_str("of", name, separator=" "))
-            .when(name.str.starts_with("group "))
-            .then(pl.concat_str("method", name, separator=" "))
-            .otherwise(name)
-        )
+        .drop_nulls("name")
+        .select("place", pl.struct("name", of=of).hash().alias("name"), "gap", "yardstick")
     )
-    columns = ["place", "name", "gap", "yardstick"]
-    alone = (
-        cells.filter(text.is_null())
-        .with_columns(k=pl.int_ranges(UNKNOWN), of=_measured_once())
-        .explode("k")
-    )
-    own = []
-    for name_of, gap, yardstick in (("task", 1.0, 0.0), ("of", 0.0, 1.0)):
-        names = pl.concat_str(pl.lit(name_of), "row", name_of, "k", separator=", ")
-        own.append(alone.select("place", name=names, gap=pl.lit(gap), yardstick=pl.lit(yardstick)))
-    every = pl.concat([known.select(columns), *(part.select(columns) for part in own)])
-    every = every.drop_nulls("name")  # cells without a yardstick
-    return every.with_columns(unit=pl.col("name").rank("dense").cast(pl.Int64) - 1)
 
 
 def _measured_once() -> pl.Expr:
@@ -286,10 +289,10 @@ class _Means:
     units
         (k, units): what each unit changes in the value. Near 0, where the root is steep, it is the
         secant over the error of Q.
-    of_square
-        The same in Q.
     growth
-        The same in the value, where it is larger by 1.
+        The same, where the value is larger by 1.
+    error
+        (k,) the error of Q.
     number
         (k,) number of methods.
     is_bias
@@ -300,8 +303,8 @@ class _Means:
     value: Floats
     square: Floats
     units: csr_array
-    of_square: csr_array
     growth: csr_array
+    error: Floats
     number: Floats
     is_bias: Mask
 
@@ -347,9 +350,8 @@ class _Means:
 
     def ends(self, prompt: Floats) -> tuple[Floats, Floats]:
         """Return the ends of the intervals: of bias from those of Q, and with that of prompts."""
-        known = _enough(self.of_square, self.is_bias)
-        error, df = _norm(self.of_square), _df(self.of_square, self.is_bias)
-        half = np.where(known, t_quantile(LEVEL, df) * error, np.nan)
+        quantile = t_quantile(LEVEL, _df(self.units, self.is_bias))
+        half = np.where(_enough(self.units, self.is_bias), quantile * self.error, np.nan)
         square = np.where(self.is_bias, np.maximum(self.square, 0.0), self.square)
         low, high = (
             np.where(self.is_bias, _root(end), end) for end in (square - half, square + half)
@@ -359,7 +361,10 @@ class _Means:
         return np.where(self.is_bias, np.maximum(low, 0.0), low), high
 
 
-_REFERENCE = ("reference_gap", "reference_yardstick")
+_REFERENCE = (
+    *("reference_gap", "reference_yardstick"),
+    *("reference_error", "reference_yardstick_error"),
+)
 
 
 def _means(cells: pl.DataFrame, keys: pl.DataFrame, of: Cells, shared: Sequence[str]) -> _Means:
@@ -396,7 +401,7 @@ def _means(cells: pl.DataFrame, keys: pl.DataFrame, of: Cells, shared: Sequence[
     frame = (
         cells.group_by("group", *by)
         .agg(
-            pl.col("gap", "yardstick", *_REFERENCE).sum(),
+            pl.col("gap", "yardstick", *_REFERENCE[:2]).sum(),
             pl.col("power", "is_evidence").first(),
             is_bias=(pl.col("measures") == "bias").first(),
             v_n=(pl.col("gap_error") ** 2).sum(),
@@ -407,7 +412,7 @@ def _means(cells: pl.DataFrame, keys: pl.DataFrame, of: Cells, shared: Sequence[
         .sort("group")
     )
     n, d, v_n, v_d = (frame[name].to_numpy() for name in ("gap", "yardstick", "v_n", "v_d"))
-    n_ref, d_ref = (frame[name].to_numpy() for name in _REFERENCE)
+    n_ref, d_ref = (frame[name].to_numpy() for name in _REFERENCE[:2])
     v_n_ref, v_d_ref = (frame[f"{name}_reference"].to_numpy() for name in ("v_n", "v_d"))
     is_bias, is_square = frame["is_bias"].to_numpy(), frame["power"].to_numpy() == 2
     is_root = is_bias & ~is_square
@@ -422,11 +427,11 @@ def _means(cells: pl.DataFrame, keys: pl.DataFrame, of: Cells, shared: Sequence[
             diags_array(np.nan_to_num(part, posinf=0.0, neginf=0.0))
             for part in (1 / (d * of_reference), ratio, -1 / d)
         )
-    group = cells["group"].to_numpy()
-    shape = (frame.height, len(group))
-    sums = csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)
-    of_gap = sums @ of.gaps[cells["n"].to_numpy()]
-    of_yardstick = sums @ of.yardsticks[cells["d"].to_numpy()]
+    group, one = cells["group"].to_numpy(), np.ones(cells.height)
+    of_gap, of_yardstick = (
+        csr_array((one, (group, cells[place])), shape=(frame.height, units.shape[0])) @ units
+        for place, units in (("n", of.gaps), ("d", of.yardsticks))
+    )
     changes = scale @ (of_gap - down @ of_yardstick)
     v = _power(changes, 2)
     # Of the reference encoder no units are known. What tasks share is the same for all models.
@@ -500,8 +505,8 @@ def _over_methods(
         value=np.where(is_bias, _root(square), square),
         square=square,
         units=diags_array(slope) @ of_square,
-        of_square=of_square,
         growth=csr_array((1 / number[key], (key, places)), shape=shape) @ growth,
+        error=error,
         number=number,
         is_bias=is_bias,
     )
@@ -518,7 +523,14 @@ def _norm(units: csr_array) -> Floats:
 
 
 def _power(units: csr_array, power: int) -> Floats:
-    return np.asarray((units**power).sum(axis=1)).ravel()
+    """Return the sums of the squares (2) or the fourth powers (4) of each line."""
+    from scipy.sparse import csr_array
+
+    powers = units.data * units.data
+    if power == 4:
+        powers *= powers
+    of_units = csr_array((powers, units.indices, units.indptr), shape=units.shape)
+    return np.asarray(of_units @ np.ones(units.shape[1]))
 
 
 def _df(units: csr_array, is_bias: Mask) -> Floats:
@@ -681,6 +693,8 @@ def prompt_errors(cells: Cells, draws: pl.DataFrame) -> dict[str, float]:
         Those under other prompts: `row`, `prompt`, `task`, and what is pooled. A prompt with fewer
         than `LEAST_DRAWN` of the tasks of a row says nothing of it.
     """
+    if draws.is_empty():
+        return {}
     parts = [*_GAP, *_YARDSTICK]
     own = cells.counting.filter(measures="bias").join(draws, on="row", how="semi")
     drawn = draws.select("row", "prompt", "task", *parts, is_drawn=pl.lit(value=True))
@@ -776,7 +790,8 @@ def differences(
     both, left_out = _in_both(cells.every, pairs)
     lined, keys = _keyed(_lines(both), ["pair", "seed", "measures", "name"])
     sides = [
-        lined.with_columns(
+        lined.select(
+            *("measures", "method", "task", "of", "power", "is_evidence", *_REFERENCE),
             *(pl.col(f"{gap}_{name}").alias(name) for name in _GAP),
             *(pl.col(f"{yardstick}_{name}").alias(name) for name in _YARDSTICK),
             n=f"{gap}_place",
@@ -790,37 +805,19 @@ def differences(
         for side in range(len(_SIDES))
     )
     found = _means(pl.concat(sides), of_sides, cells, ["pair", "seed"])
-    facts = pl.DataFrame(
-        {
-            "pair": range(len(pairs)),
-            "of": [base for base, _ in pairs],
-            "prompt": [
-                math.hypot(*_prompts_of([base], prompts), *_prompts_of(rows, prompts) / len(rows))
-                for base, rows in pairs
-            ],
-        },
-        schema={"pair": pl.Int64, "of": pl.String, "prompt": pl.Float64},
-    )
-    is_equal = lined.group_by("pair", "measures", "name").agg(is_equal=_is_equal())
-    frame = _differences(keys, found, facts, smallest)
     why = found.unusable(["pair", "side"]).filter(pl.col("side") <= _MODEL)
-    why = why.group_by("pair").agg(pl.col("unusable").last())
-    frame = frame.join(is_equal, on=["pair", "measures", "name"], maintain_order="left")
-    frame = frame.join(why, on="pair", how="left", maintain_order="left")
-    unusable = pl.when(pl.col("measures") == "bias").then("unusable")
-    has_ends, is_other = unusable.is_null() & ~pl.col("is_equal"), ~pl.col("is_equal")
-    frame = frame.with_columns(
-        *(pl.when(has_ends).then(end).alias(end) for end in ("low", "high", "detectable")),
-        *(pl.when(is_other).then(text).alias(text) for text in ("depends_on", "lacks")),
-        reason=pl.when(is_other).then(pl.coalesce(unusable, "reason")),
-        verdict=pl.when("is_equal")
-        .then(pl.lit(SAME))
-        .when(unusable.is_not_null())
-        .then(pl.lit(UNCLEAR))
-        .otherwise("verdict"),
-    )
+    prompt = [
+        math.hypot(*_prompts_of([base], prompts), *_prompts_of(rows, prompts) / len(rows))
+        for base, rows in pairs
+    ]
+    of_pairs = pl.DataFrame(
+        {"pair": range(len(pairs)), "of": [base for base, _ in pairs], "prompt": prompt},
+        schema={"pair": pl.Int64, "of": pl.String, "prompt": pl.Float64},
+    ).join(why.group_by("pair").agg(pl.col("unusable").last()), on="pair", how="left")
+    facts = lined.group_by("pair", "measures", "name").agg(is_equal=_is_equal())
+    frame = _differences(keys, found, facts.join(of_pairs, on="pair"), smallest)
     apart = pl.concat([left_out, found.left_out(both, "pair")]).unique(maintain_order=True)
-    return Differences(frame.drop("is_equal", "unusable"), apart)
+    return Differences(frame, apart)
 
 
 def _is_equal() -> pl.Expr:
@@ -878,7 +875,8 @@ def _differences(
     found
         These means of all sides, one after the other.
     facts
-        Of each `pair` the row that it is `of`, the base, and the error `prompt`.
+        Of each line of a pair the row that it is `of`, the base; the error `prompt`; whether it
+        `is_equal` in both rows; and `unusable`, why the means say nothing of the bias of the pair.
     smallest
         As of `differences`.
     """
@@ -915,9 +913,9 @@ def _differences(
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.maximum(mean @ (each**2) - difference**2, 0.0) / (number - 1)
         of_seeds = np.where(enough_seeds, spread, 0.0)
-    known_facts = lines.join(facts, on="pair", maintain_order="left")
-    more = of_seeds + (known_facts["prompt"].to_numpy() * is_bias) ** 2
-    at_once = known_facts.select(pl.len().over("of", "measures")).to_series().to_numpy()
+    lines = lines.join(facts, on=line, maintain_order="left")
+    more = of_seeds + (lines["prompt"].to_numpy() * is_bias) ** 2
+    at_once = lines.select(pl.len().over("of", "measures")).to_series().to_numpy()
     level = LEVEL ** (1 / at_once)
 
     def half_width(of_units: csr_array) -> Floats:
@@ -950,7 +948,6 @@ def _differences(
         "detectable": _detectable(units, growth, half, more, is_bias),
     }
     frame = lines.with_columns(pl.Series(name, of) for name, of in columns.items())
-    frame = frame.with_columns(pl.col("half", "detectable").fill_nan(None))
     frame = frame.join(first, on="key").join(_other_ways(found, known, sign), on="key")
     toward = found.toward()
     for side, row in ((_BASE, "base"), (_MODEL, "model")):
@@ -958,6 +955,7 @@ def _differences(
         own = own.rename({"toward": f"{row}_toward", "tasks": f"{row}_tasks"})
         frame = frame.join(own, on="place")
     change_of, is_sure = pl.col("difference"), pl.col("difference").abs() > pl.col("half")
+    is_other, unusable = ~pl.col("is_equal"), pl.when("is_bias").then("unusable")
     lacks = (
         pl.when(pl.col("is_bias"), ~(change_of.abs() >= smallest))
         .then(pl.lit(f"below the smallest effect, {smallest:g}"))
@@ -968,24 +966,33 @@ def _differences(
         .otherwise(pl.lit("depends on ") + pl.col("depends_on"))
     )
     few = pl.format(f"{{}} units, an interval needs {FEWEST}", "units")
-    verdict = pl.when(change_of > 0).then(pl.lit(MORE)).otherwise(pl.lit(LESS))
+    few = pl.when("is_bias").then(few).otherwise(pl.lit(NO_INTERVAL))
+    few = pl.when(pl.col("half").is_null()).then(few)
+    more_or_less = pl.when(change_of > 0).then(pl.lit(MORE)).otherwise(pl.lit(LESS))
+    verdict = pl.when(is_sure, pl.col("lacks").is_null()).then(more_or_less)
     return (
         frame.with_columns(
+            pl.when(is_other, unusable.is_null()).then(pl.col(name).fill_nan(None)).alias(name)
+            for name in ("half", "detectable")
+        )
+        .with_columns(
+            pl.when(is_other).then("depends_on"),
             tasks="base_tasks",
             low=change_of - pl.col("half"),
             high=change_of + pl.col("half"),
             lacks=pl.when(is_sure).then(lacks),
-            reason=pl.when(pl.col("half").is_null()).then(
-                pl.when("is_bias").then(few).otherwise(pl.lit(NO_INTERVAL))
-            ),
+            reason=pl.when(is_other).then(pl.coalesce(unusable, few)),
         )
         .with_columns(
-            verdict=pl.when(is_sure, pl.col("lacks").is_null())
-            .then(verdict)
-            .otherwise(pl.lit(UNCLEAR))
+            verdict=pl.when("is_equal")
+            .then(pl.lit(SAME))
+            .otherwise(verdict.otherwise(pl.lit(UNCLEAR)))
         )
-        .drop(columns.keys() - {"methods", "base", "model", "difference", "detectable"})
-        .drop("key", "place", "base_tasks", "model_tasks")
+        .select(
+            *("pair", "measures", "name", "tasks", "methods"),
+            *("base", "model", "base_toward", "model_toward", "difference", "low", "high"),
+            *("detectable", "agree", "depends_on", "verdict", "lacks", "reason"),
+        )
         .sort("pair", "measures", pl.col("name") != OVERALL, "name")
     )
 
@@ -998,7 +1005,7 @@ def _detectable(
     The error of a ratio grows with the ratio, so the interval is that of the larger bias.
     """
     squares, both = _power(units, 2), np.asarray(units.multiply(growth).sum(axis=1)).ravel()
-    grown = np.asarray((growth**2).sum(axis=1)).ravel()
+    grown = _power(growth, 2)
     error = np.sqrt(squares + more)
     power = t_quantile(2 * POWER - 1, _df(units, is_bias)) * error
     found = half + power
@@ -1051,8 +1058,6 @@ def _other_ways(found: _Means, known: pl.DataFrame, sign: Floats) -> pl.DataFram
 # Ranges of ranks.
 
 
-_ROWS = 256
-"""Rows whose pairs with all rows are in memory at once."""
 RANK = ("rank", "rank_low", "rank_high")
 
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import NamedTuple
 
-from harness.metrics import Gap
+from harness.metrics import Ends, Gap
 from harness.results.record import RatioPart
 
 LEVEL = 0.95
@@ -44,13 +43,6 @@ POWER = 0.8
 """Probability with which the smallest detectable difference is found."""
 FEWEST_SEEDS = 3
 """Fewest seeds of a training whose spread enters an interval."""
-
-
-class Ends(NamedTuple):
-    """Both ends of an interval; infinite where it has none."""
-
-    low: float
-    high: float
 
 
 def fieller(

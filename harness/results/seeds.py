@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness import names
@@ -34,12 +34,19 @@ if TYPE_CHECKING:
 SEED = "seed"
 RUNS = "runs"
 """Key of the details of a mean: the values of its runs."""
+_OF_FLOOR = ("sd", "centre", "spread")
 _OF_RATIO = ("gap", "gap_error", "yardstick", "yardstick_error")
-_MEANS = (
-    *("value", "measure", "distance", "low", "high", "unit"),
-    *("floor", "floor_sd", "floor_centre", "floor_spread"),
-    *(*_OF_RATIO, "ratio_low", "ratio_high"),
-)
+_FIELDS = {
+    **{name: name for name in (SEED, "value", "p_value", "unit")},
+    **{name: f"interval.{name}" for name in ("low", "high")},
+    "floor": "floor.mean",
+    **{f"floor_{key}": f"floor.{key}" for key in _OF_FLOOR},
+    **{name: f"ratio.{name}" for name in _OF_RATIO},
+    "ratio_low": "ratio.low",
+    "ratio_high": "ratio.high",
+}
+"""What is a mean over runs of a record, or needed for it, by the names of columns."""
+_MEANS = "measure", "distance", *(name for name in _FIELDS if name not in (SEED, "p_value"))
 _EVERY = ("reversed", "undone")
 
 
@@ -96,51 +103,23 @@ def over_seeds(records: Iterable[Record]) -> list[Record]:
         task = (record.task.name, record.task.version, record.task.digest)
         score = (record.scenario, record.metric, record.score, record.limit)
         groups[part.name, part.fingerprint, *mitigator, *task, *score].append(record)
-    runs = {
-        group: sorted((r for r in of_group if r.value is not None), key=lambda r: r.seed)
-        for group, of_group in enumerate(groups.values())
-    }
-    means = _means({group: of_group for group, of_group in runs.items() if len(of_group) > 1})
-    return [
-        _mean(runs[group], means[group])
-        if group in means
-        else _with_any_seed((runs[group] or of_group)[0])
-        for group, of_group in enumerate(groups.values())
+    runs = [
+        sorted((r for r in of if r.value is not None), key=lambda r: r.seed) or of[:1]
+        for of in groups.values()
     ]
+    means = _means([of for of in runs if len(of) > 1])
+    return [_mean(of, next(means)) if len(of) > 1 else _with_any_seed(of[0]) for of in runs]
 
 
-def _means(runs: Mapping[int, Sequence[Record]]) -> dict[int, dict[str, Any]]:
-    """Return the line of `mean_of_seeds` for each group of runs."""
+def _means(runs: Sequence[Sequence[Record]]) -> Iterator[dict[str, Any]]:
+    """Yield the line of `mean_of_seeds` for each group of runs."""
     import polars as pl
 
-    lines = [
-        {
-            "group": group,
-            SEED: record.seed,
-            "value": record.value,
-            "p_value": record.p_value,
-            "unit": record.unit,
-            "low": None if record.interval is None else record.interval.low,
-            "high": None if record.interval is None else record.interval.high,
-            "floor": None if record.floor is None else record.floor.mean,
-            "floor_sd": None if record.floor is None else record.floor.sd,
-            "floor_centre": None if record.floor is None else record.floor.centre,
-            "floor_spread": None if record.floor is None else record.floor.spread,
-            **{name: record.ratio and getattr(record.ratio, name) for name in _OF_RATIO},
-            "ratio_low": record.ratio and record.ratio.low,
-            "ratio_high": record.ratio and record.ratio.high,
-            "reversed": bool(record.details.get("reversed")),
-            "undone": record.undone,
-        }
-        for group, of_group in runs.items()
-        for record in of_group
-    ]
-    if not lines:
-        return {}
-    kinds = {"group": pl.Int64(), SEED: pl.Int64(), **dict.fromkeys(_EVERY, pl.Boolean())}
-    schema = {name: kinds.get(name, pl.Float64()) for name in lines[0]}
-    means = mean_of_seeds(pl.DataFrame(lines, schema=schema), ("group",))
-    return {line["group"]: line for line in means.iter_rows(named=True)}
+    from harness.results.columns import Columns
+
+    frame = Columns.of(record for of in runs for record in of).flat(_FIELDS)
+    group = pl.Series([group for group, of in enumerate(runs) for _ in of], dtype=pl.Int64)
+    yield from mean_of_seeds(frame.with_columns(group=group), ("group",)).iter_rows(named=True)
 
 
 def _mean(runs: Sequence[Record], mean: Mapping[str, Any]) -> Record:
@@ -152,34 +131,23 @@ def _mean(runs: Sequence[Record], mean: Mapping[str, Any]) -> Record:
     }
     details |= {key: first.details[key] for key in ("alternative",) if key in first.details}
     if "reversed" in first.details:
-        details["reversed"] = mean["reversed"]
-    if mean["undone"]:
+        details["reversed"] = all(record.details.get("reversed") for record in runs)
+    if all(record.undone for record in runs):
         details["undone"] = first.details["undone"]
-    interval = next((record.interval for record in runs if record.interval is not None), None)
-    if interval is not None:
-        ends = {"low": mean["low"], "high": mean["high"]}
-        method = f"mean over {len(runs)} seeds of: {interval.method}"
-        interval = interval.model_copy(update={**ends, "method": method})
-    floor = next((record.floor for record in runs if record.floor is not None), None)
-    if floor is not None:
-        update = {"mean": "floor", **{key: f"floor_{key}" for key in ("sd", "centre", "spread")}}
-        floor = floor.model_copy(update={key: mean[name] for key, name in update.items()})
-    ratio = next((record.ratio for record in runs if record.ratio is not None), None)
-    if ratio is not None:
-        update = {name: mean[name] for name in _OF_RATIO}
-        update |= {"low": mean["ratio_low"], "high": mean["ratio_high"]}
-        ratio = ratios.with_value(ratio.model_copy(update=update))
-    return _with_any_seed(first).model_copy(
-        update={
-            **{name: mean[name] for name in ("value", "p_value", "unit")},
-            "details": details,
-            "interval": interval,
-            "floor": floor,
-            "ratio": ratio,
-            "tables": {},
-            "samples": None,
-        }
-    )
+    parts: dict[str, Any] = {}
+    for name in ("interval", "floor", "ratio"):
+        part = next((of for of in (getattr(r, name) for r in runs) if of is not None), None)
+        paths = {column: path.partition(".") for column, path in _FIELDS.items()}
+        update = {key: mean[column] for column, (of, _, key) in paths.items() if of == name}
+        parts[name] = None if part is None else part.model_copy(update=update)
+    if parts["interval"] is not None:
+        method = f"mean over {len(runs)} seeds of: {parts['interval'].method}"
+        parts["interval"] = parts["interval"].model_copy(update={"method": method})
+    if parts["ratio"] is not None:
+        parts["ratio"] = ratios.with_value(parts["ratio"])
+    values = {name: mean[name] for name in ("value", "p_value", "unit")}
+    update = {**values, **parts, "details": details, "tables": {}, "samples": None}
+    return _with_any_seed(first).model_copy(update=update)
 
 
 def standard_error(record: Record) -> float | None:

@@ -49,37 +49,7 @@ WORDS: Mapping[str, str] = {"bias": "biased", "usefulness": "useful"}
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of one concept, or overall: the model less its base, over the same tasks.
-
-    Parameters
-    ----------
-    measures
-        `bias` or `usefulness`.
-    name
-        The concept or the kind of usefulness, or `overall`.
-    tasks, methods
-        Number of tasks that count in both rows, and of the methods that they are of.
-    base, model, difference
-        The means of both, and the model less its base.
-    base_toward, model_toward
-        Whether the associations of each are towards the stereotype (1), against it (-1), or neither
-        clearly (0).
-    low, high
-        Interval of the difference, simultaneous with all others that measure the same; None if it
-        is unknown.
-    detectable
-        The smallest true difference that this run finds with a probability of 80 %.
-    agree
-        In how many methods the difference has this sign.
-    depends_on
-        The method without which it has the other sign; None if there is none.
-    verdict
-        `more`, `less`, `not clear` or `equal`.
-    lacks
-        What a verdict lacks where the interval alone would give one.
-    reason
-        Why there is no interval.
-    """
+    """The difference of one concept, or overall: a line of `estimator.Differences.frame`."""
 
     measures: Measures
     name: str

@@ -208,7 +208,7 @@ class Run:
         self.id = uuid.uuid4().hex[:12]
         self._engines: dict[tuple[str, ...], Engine] = {}
         if settings.engine is not None:
-            self._engine_of(settings.engine, settings.devices, settings.timeout)
+            self._engine_of(settings.engine, settings.devices)
         place = settings.results
         self.shared = SharedResults(place, self.id) if isinstance(place, folders.Url) else None
         shared = self.shared.path if self.shared is not None else None
@@ -377,24 +377,23 @@ class Run:
         self, embedder: Embedder, model: str | None, store: Store, keys: Sequence[str]
     ) -> tuple[Engine, str]:
         """Return the engine for an embedder of a name, with what the user should know of it."""
-        devices, timeout = self.settings.devices, self.settings.timeout
-        name = self.settings.engine
+        devices, name = self.settings.devices, self.settings.engine
         if name is not None:
-            return self._engine_of(name, devices, timeout), ""
+            return self._engine_of(name, devices), ""
         # Looking words up does not need a separate process.
-        if reads_texts(embedder.info.kind) and (len(devices) > 1 or timeout is not None):
-            return self._engine_of("devices", devices, timeout), ""
+        if reads_texts(embedder.info.kind) and len(devices) > 1:
+            return self._engine_of("devices", devices), ""
         gpus = visible_gpus() if not devices and model and takes_tokens(embedder) else ()
         missing = store.missing(keys) if len(gpus) > 1 else ()
         if not missing:
             return LocalEngine(devices), ""
         notice = f"{embedder.info.name}: encodes on {', '.join(gpus)}; set --devices for fewer"
-        return self._engine_of("devices", gpus, timeout), notice
+        return self._engine_of("devices", gpus), notice
 
-    def _engine_of(self, name: str, devices: Sequence[str], timeout: float | None) -> Engine:
+    def _engine_of(self, name: str, devices: Sequence[str]) -> Engine:
         key = (name, *devices)
         if key not in self._engines:
-            self._engines[key] = self.registry.engine(name, devices, timeout=timeout)
+            self._engines[key] = self.registry.engine(name, devices)
         return self._engines[key]
 
 
@@ -562,7 +561,6 @@ def evaluate(
     prompts: int | None = None,
     devices: str | Iterable[str] = (),
     engine: str | None = None,
-    timeout: float | None = None,
     workers: int | None = None,
     registry: Registry | None = None,
     progress: bool | Progress = False,
@@ -630,9 +628,6 @@ def evaluate(
     engine
         Name of the engine, such as `ray?actors=4`; by default `local` for one device and `devices`
         for several.
-    timeout
-        Seconds for a batch: a process that takes longer is ended, and its texts are tried once
-        more. The default engine is then `devices`. None means no limit.
     workers
         Number of processes that score. It does not affect results. By default one for each core
         that this process may use, if some seconds of scoring remain after the first three seconds;
@@ -677,7 +672,6 @@ def evaluate(
         prompts=prompts,
         devices=devices,
         engine=engine,
-        timeout=timeout,
         workers=workers,
         progress=progress,
         debug=debug,

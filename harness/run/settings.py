@@ -42,8 +42,6 @@ class Settings:
         this process, else the device that the model chooses.
     engine
         Name of the engine; by default `local` for one device and `devices` for several.
-    timeout
-        Seconds for a batch; a process that takes longer is ended. None means no limit.
     seed
         Seed of every random choice.
     overwrite
@@ -76,7 +74,6 @@ class Settings:
     cache: Place | None = None
     devices: Sequence[str] = ()
     engine: str | None = None
-    timeout: float | None = None
     seed: int = 0
     overwrite: bool = False
     samples: bool = False
@@ -125,8 +122,6 @@ class Settings:
             raise InvalidOption(
                 f"prompts={settings.prompts}: expected a whole number from 1 to {MOST_PROMPTS}"
             )
-        if settings.timeout is not None and not settings.timeout > 0:
-            raise InvalidOption(f"timeout={settings.timeout:g}: expected seconds, more than 0")
         for device in settings.devices:
             if not re.fullmatch(r"(cpu|cuda|mps|xpu|hpu|npu)(:\d+)?", device):
                 raise InvalidOption(
@@ -206,8 +201,6 @@ class RunFile(Strict):
     """Devices to encode on."""
     engine: str | None = None
     """Name of the engine that encodes."""
-    timeout: float | None = Field(default=None, gt=0)
-    """Seconds for a batch."""
     workers: StrictInt | None = Field(default=None, ge=1)
     """Number of processes that score."""
 
@@ -245,7 +238,6 @@ class RunFile(Strict):
             "folders": [str(path) for path in settings.include],
             "devices": settings.devices,
             "engine": settings.engine,
-            "timeout": settings.timeout,
             "workers": settings.workers,
         }
         is_default: tuple[Any, ...] = (None, (), [])

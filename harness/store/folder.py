@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from harness import bucket, folders, limits
 from harness.arrays import Vectors
@@ -271,19 +271,7 @@ DIMENSIONS = "dimensions"
 """Key of the number of dimensions of the store's vectors."""
 
 
-class Holder(Protocol):
-    """A place of a model file, such as the folder of a store."""
-
-    def read_model(self) -> bytes | None:
-        """Return the content of the file; None if there is none."""
-        ...
-
-    def write_model(self, content: bytes) -> None:
-        """Write the file atomically; DiskError if it cannot be written."""
-        ...
-
-
-def read_model_file(place: Holder) -> dict[str, Any]:
+def read_model_file(place: Folder) -> dict[str, Any]:
     """Return the facts; none if the file is missing or damaged."""
     content = place.read_model()
     if content is None or len(content) > limits.MODEL_FILE_BYTES:
@@ -295,7 +283,7 @@ def read_model_file(place: Holder) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def update_model_file(place: Holder, facts: Mapping[str, Any]) -> None:
+def update_model_file(place: Folder, facts: Mapping[str, Any]) -> None:
     """Set facts and keep the others; nothing is written if nothing changes.
 
     Values are JSON values; others are written as their text.
@@ -313,7 +301,7 @@ def update_model_file(place: Holder, facts: Mapping[str, Any]) -> None:
         place.write_model((json.dumps(after, indent=2) + "\n").encode("ascii"))
 
 
-def stored_dimensions(place: Holder) -> int | None:
+def stored_dimensions(place: Folder) -> int | None:
     """Return the number of dimensions that the file states; None if it states none."""
     stated = read_model_file(place).get(DIMENSIONS)
     is_number = isinstance(stated, int) and not isinstance(stated, bool) and stated > 0

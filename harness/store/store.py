@@ -95,6 +95,7 @@ class KeyIndex:
         is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
         self.positions = order[is_new]
         self.keys = keys[self.positions]
+        self._first = np.ascontiguousarray(self.keys[:, 0])  # searched, which else copies it
         self._starts = np.cumsum([0, *(len(s.keys) for s in segments)], dtype=np.int64)
 
     def find(self, keys: Keys) -> Rows:
@@ -102,11 +103,11 @@ class KeyIndex:
         n = len(self.keys)
         positions = np.full(len(keys), -1, dtype=np.int64)
         open_ = np.arange(len(keys))  # keys that are not decided yet
-        at = np.searchsorted(self.keys[:, 0], keys[:, 0])  # candidate of each
+        at = np.searchsorted(self._first, keys[:, 0])  # candidate of each
         while len(open_):  # repeats only for keys whose first half equals that of another key
             within = at < n
             open_, at = open_[within], at[within]
-            same = self.keys[at, 0] == keys[open_, 0]
+            same = self._first[at] == keys[open_, 0]
             open_, at = open_[same], at[same]
             hit = self.keys[at, 1] == keys[open_, 1]
             positions[open_[hit]] = self.positions[at[hit]]

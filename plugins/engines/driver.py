@@ -2,7 +2,7 @@
 
 How workers are started, fed, heard and ended is the engine's (`Crew`). Each has up to three units:
 it encodes one, and has split the next ones into tokens when that is done. The unit of a worker that
-died or took too long is tried once more by new workers, text by text and last. Vectors that a dead
+died is tried once more by new workers, text by text and last. Vectors that a dead
 worker had not written are encoded again: after each round the store is asked what is missing.
 """
 
@@ -120,8 +120,6 @@ class Worker(ABC):
         Its device or node, for messages.
     units
         Units that it has; it encodes the first.
-    since
-        When it began with the first.
     is_ready
         Whether it has made the embedder.
     is_proven
@@ -133,7 +131,6 @@ class Worker(ABC):
     slot: int
     label: str
     units: deque[Unit] = field(default_factory=deque)
-    since: float = 0.0
     is_ready: bool = False
     is_proven: bool = False
     is_ending: bool = False
@@ -142,12 +139,8 @@ class Worker(ABC):
     def send(self, unit: Unit | None) -> None:
         """Give it a unit; None lets it write its vectors and end. A dead one is given nothing.
 
-        Returns at once, even if the worker is busy or hangs.
+        Returns at once, even if the worker is busy.
         """
-
-    @abstractmethod
-    def kill(self) -> None:
-        """End it although it hangs."""
 
 
 W = TypeVar("W", bound=Worker)
@@ -176,12 +169,11 @@ class Crew(ABC, Generic[W]):
         """Start a worker in one of the places from 0; its first message is `Ready`."""
 
     @abstractmethod
-    def receive(self, workers: Sequence[W], seconds: float | None) -> Iterable[tuple[W, Message]]:
-        """Return messages, at most one of each worker; none if `seconds` pass without any."""
+    def receive(self, workers: Sequence[W]) -> Iterable[tuple[W, Message]]:
+        """Wait for messages, and return at most one of each worker."""
 
 
 _IN_FLIGHT = 3  # units of a worker: the one that it encodes, and two ahead
-_LONGEST_WAIT = 3600.0  # seconds; the system calls that wait take no longer than some days
 _ROUNDS = (
     4  # each with new workers: enough if a few texts kill, and an end if the model always dies
 )
@@ -194,12 +186,9 @@ class CrewEngine(ABC):
     ----------
     devices
         The devices that its workers use.
-    timeout
-        Seconds for a batch; a worker that takes longer is ended. None waits.
     """
 
     devices: Sequence[str]
-    timeout: float | None
 
     @abstractmethod
     def crew(
@@ -238,7 +227,7 @@ class CrewEngine(ABC):
         with self.crew(embedder, store, name) as crew:
             batch_tokens = min(token_budget(embedder, device) for device in self.devices)
             progress = _Progress(len(texts), on_done)
-            run = _Run(crew, name or embedder.info.name, store, self.timeout, progress)
+            run = _Run(crew, name or embedder.info.name, store, progress)
             return _encoded(run, embedder, texts, store, batch_tokens)
 
 
@@ -303,7 +292,6 @@ class _Run(Generic[W]):
     crew: Crew[W]
     name: str
     store: Store
-    timeout: float | None
     progress: _Progress
     n_batches: int = 0
     n_halvings: int = 0
@@ -319,12 +307,11 @@ class _Run(Generic[W]):
         with self.crew.open(n):
             workers = [self.crew.start(slot) for slot in range(n)]
             while workers and self._is_open(workers):
-                for sender, message in self.crew.receive(workers, self._seconds(workers)):
+                for sender, message in self.crew.receive(workers):
                     if not self._handle(message, sender):
                         workers.remove(sender)
                         if sender.is_proven and self.waiting:  # so each new one brings progress
                             workers.append(self.crew.start(sender.slot))
-                self._end_hanging(workers)
         if self.waiting and not (self.n_batches or self.failed or self.died):
             raise ModelError(f"model '{self.name}' cannot be used: {self.problem}")
 
@@ -364,7 +351,6 @@ class _Run(Generic[W]):
         return True
 
     def _feed(self, worker: W) -> None:
-        worker.since = time.monotonic()
         while len(worker.units) < _IN_FLIGHT and self.waiting:
             unit = self.waiting[0]  # a suspect goes alone: else which unit killed?
             if worker.units and unit.suspect:
@@ -382,25 +368,6 @@ class _Run(Generic[W]):
             # and the text that was taken for the killer is encoded in the next round.
             self.waiting.extendleft(reversed(dead.units))
         self.problem = self.problem or reason
-
-    def _seconds(self, workers: Sequence[W]) -> float | None:
-        """Return the seconds until the first worker is late; None if there is no limit."""
-        begun = [worker.since for worker in workers if worker.units]
-        if self.timeout is None or not begun:
-            return None
-        return min(_LONGEST_WAIT, max(0.0, min(begun) + self.timeout - time.monotonic()))
-
-    def _end_hanging(self, workers: list[W]) -> None:
-        for worker in list(workers):
-            if self.timeout is None or not worker.units:
-                continue
-            if time.monotonic() - worker.since >= self.timeout:
-                workers.remove(worker)
-                worker.kill()
-                reason = f"the batch took longer than {self.timeout:g} seconds on {worker.label}"
-                self._count_death(worker, reason)
-                if worker.is_proven and self.waiting:
-                    workers.append(self.crew.start(worker.slot))
 
 
 # What a worker does: makes the embedder, encodes units, and writes the segments itself.
@@ -427,8 +394,6 @@ class Job:
         Number of CPU threads.
     marker
         File that the worker must find: it proves that the worker sees the folder of the stores.
-    is_timed
-        Whether a unit has a time limit. Then none begins before the last one is reported.
     """
 
     name: str | None
@@ -437,7 +402,6 @@ class Job:
     device: str
     threads: int
     marker: Path | None = None
-    is_timed: bool = False
 
 
 class Encoder:
@@ -536,8 +500,6 @@ class Encoder:
                 self._loop.collect()
                 self._writer.flush()
             self._loop.encode(piece or prepared(self._embedder, unit.texts), on_report)
-            if self._job.is_timed:
-                self._loop.collect()
         except HarnessError as error:
             return _raised(error)
         return None
@@ -582,7 +544,7 @@ def _embedder(job: Job) -> Embedder:
 # heard and ended: each has a pipe.
 
 
-_GRACE = 5  # seconds that a hanging process has for what it encoded before
+_GRACE = 5  # seconds in which a process that closed its pipe ends
 
 
 class DevicesEngine(CrewEngine):
@@ -592,9 +554,7 @@ class DevicesEngine(CrewEngine):
     ----------
     devices
         One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
-        that share the cores. By default all GPUs; with a `timeout`, the CPU if there are none.
-    timeout
-        Seconds for a batch; a worker that takes longer is ended. None waits.
+        that share the cores. By default all GPUs.
 
     Raises
     ------
@@ -602,15 +562,13 @@ class DevicesEngine(CrewEngine):
         If there is no device.
     """
 
-    def __init__(self, devices: Sequence[str], *, timeout: float | None = None) -> None:
+    def __init__(self, devices: Sequence[str]) -> None:
         devices = devices or visible_gpus()
-        if not devices and timeout is not None:
-            devices = ["cpu"]
         if not devices:
             raise UsageError(
                 "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"
             )
-        self.devices, self.timeout = tuple(devices), timeout
+        self.devices = tuple(devices)
 
     def crew(
         self, embedder: Embedder, store: Store, name: str | None
@@ -621,10 +579,7 @@ class DevicesEngine(CrewEngine):
                 "engine 'devices' needs a model given by its name, not as an object: "
                 "each process makes its own copy"
             )
-        timed = self.timeout is not None
-        job = Job(
-            *(name, store.fingerprint, store.folder.parent), device="", threads=1, is_timed=timed
-        )
+        job = Job(name, store.fingerprint, store.folder.parent, device="", threads=1)
         return contextlib.nullcontext(_Processes(self.devices, job))
 
 
@@ -644,11 +599,6 @@ class _Process(Worker):
     def close(self) -> None:
         self.sender.shutdown(wait=False, cancel_futures=True)
         self.pipe.close()  # the worker finishes its batch, writes, and ends
-
-    def kill(self) -> None:
-        self.process.terminate()  # if it can still be interrupted, it writes what it has
-        self.process.join(_GRACE)
-        self.process.kill()
 
     def cause_of_death(self) -> str:
         self.process.join(_GRACE)
@@ -696,10 +646,8 @@ class _Processes(Crew[_Process]):
         self._started.append(worker)
         return worker
 
-    def receive(
-        self, workers: Sequence[_Process], seconds: float | None
-    ) -> Iterable[tuple[_Process, Message]]:
-        ready = wait([worker.pipe for worker in workers], seconds)
+    def receive(self, workers: Sequence[_Process]) -> Iterable[tuple[_Process, Message]]:
+        ready = wait([worker.pipe for worker in workers])
         for worker in [worker for worker in workers if worker.pipe in ready]:
             try:
                 message = worker.pipe.recv()

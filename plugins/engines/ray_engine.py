@@ -163,14 +163,11 @@ class Actors(driver.Crew[Actor]):
         self._started.append(worker)
         return worker
 
-    def receive(
-        self, workers: Sequence[Actor], seconds: float | None
-    ) -> Iterable[tuple[Actor, Message]]:
-        """Return messages, at most one of each actor."""
+    def receive(self, workers: Sequence[Actor]) -> Iterable[tuple[Actor, Message]]:
+        """Wait for messages, and return at most one of each actor."""
         first = {worker.answers[0]: worker for worker in workers}
         unplaced = [worker for worker in workers if not worker.is_placed]
         limits = [worker.asked_at + _START - time.monotonic() for worker in unplaced]
-        limits += [] if seconds is None else [seconds]
         self._ray.wait(list(first), timeout=max(0.0, min(limits)) if limits else None)
         ready, _ = self._ray.wait(list(first), num_returns=len(first), timeout=0)
         for worker in [first[answer] for answer in ready]:
@@ -358,8 +355,6 @@ class RayEngine(driver.CrewEngine):
     ----------
     devices
         None: Ray chooses the devices.
-    timeout
-        Seconds for a batch; an actor that takes longer is ended. None waits.
     actors
         Number of actors; by default as many as the cluster has room for.
     cpus
@@ -379,7 +374,6 @@ class RayEngine(driver.CrewEngine):
         self,
         devices: Sequence[str] = (),
         *,
-        timeout: float | None = None,
         actors: int | None = None,
         cpus: float = 1,
         gpus: float | None = None,
@@ -396,7 +390,7 @@ class RayEngine(driver.CrewEngine):
         if not all(0 <= amount < math.inf for amount in amounts) or not (cpus or gpus):
             raise UsageError("engine 'ray': an actor needs CPUs or GPUs: ray?cpus=1&gpus=0.5")
         self.devices: Sequence[str] = ()
-        self.timeout, self.actors, self.cpus, self.gpus = timeout, actors, cpus, gpus
+        self.actors, self.cpus, self.gpus = actors, cpus, gpus
         self.memory = int(memory or 0)
         self._cluster = Cluster()
 

@@ -45,9 +45,6 @@ OVERALL, USEFULNESS, RATIO = "overall", "usefulness", "ratio"
 _EVAL = "eval_"
 """What the trainer puts before each metric."""
 
-_LAST: dict[str, tuple[tuple[int, float, int], BiasEvaluator]] = {}
-"""By name the evaluator that was called last in a training, and when: model, epoch and step."""
-
 logger = logging.getLogger(__name__)
 
 
@@ -63,7 +60,7 @@ class BiasEvaluator(BaseEvaluator):
     tasks
         Tasks for text encoders, as in `harness.evaluate`.
     name
-        First part of the name of each metric.
+        First part of the name of each metric; two evaluators of one training need two.
     cache
         Folder of the store that keeps the vectors of each checkpoint. By default they are removed
         after each evaluation, since they are never used again.
@@ -168,8 +165,6 @@ class BiasEvaluator(BaseEvaluator):
             raise UsageError(
                 f"BiasEvaluator measures a SentenceTransformer, not a {type(model).__name__}"
             )
-        if epoch >= 0 or steps >= 0:
-            self._take_a_name((id(model), epoch, steps))
         is_kept = self._run.settings.cache is not None
         try:
             with parallel.at_most(1):  # more processes would be too many beside those that train
@@ -246,17 +241,6 @@ class BiasEvaluator(BaseEvaluator):
         self.greater_is_better = (
             not has_mean and _primary_metric(first).scores[score].ideal == "higher"
         )
-
-    def _take_a_name(self, moment: tuple[int, float, int]) -> None:
-        """Get another name if another evaluator of this training has it, and say so."""
-        name, n = self.name, 1
-        while _LAST.get(self.name, (None, self))[0] == moment and _LAST[self.name][1] is not self:
-            n += 1
-            self.name = f"{name}-{n}"
-        if n > 1:
-            logger.warning("a second evaluator is called '%s': this is '%s'", name, self.name)
-            self.metrics = tuple(self.named(value) for value in self._values_of(_may_have_ratio))
-        _LAST[self.name] = moment, self
 
     def named(self, value: str) -> str:
         """Return the name of a metric: that of the evaluator, and of the value."""

@@ -134,14 +134,13 @@ def test_a_bucket_that_forbids_writing_is_one_line_before_anything_is_encoded(
     assert toy == []
 
 
-def test_cache_lists_verifies_and_prunes_a_bucket(evaluated, s3_bucket, harness):
+def test_cache_lists_and_prunes_a_bucket(evaluated, s3_bucket, harness):
     evaluated("first")
     info = json.loads(harness("cache", "info", "--json").out)
     assert info["folder"] == f"{s3_bucket}/embeddings"
     assert [store["model"] for store in info["stores"]] == ["toy-letters"]
     assert info["stores"][0]["texts"] > 0
     assert harness("cache", "info", "--cache", f"{s3_bucket}/embeddings").out.count("toy-letters")
-    assert ", 0 damaged" in harness("cache", "verify").out
     assert harness("cache", "prune", "--model", "toy-letters").code == 0
     assert json.loads(harness("cache", "info", "--json").out)["stores"] == []
     _, texts = evaluated("first", "--overwrite")

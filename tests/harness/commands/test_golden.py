@@ -24,7 +24,7 @@ def test_help_of_a_command(transcript, golden, name):
             )
         ]
     if name == "cache":
-        lines += [f"cache {action} --help" for action in ("info", "verify", "prune")]
+        lines += [f"cache {action} --help" for action in ("info", "prune")]
     if name == "leaderboard":
         lines += [f"leaderboard {action} --help" for action in ("build", "init")]
     golden(f"help/{name}", transcript(*lines))

@@ -56,8 +56,6 @@ class Troubled(MockEmbedder):
             return super().encode(texts)[:, :2]
         if any("die" in text for text in texts):
             os.kill(os.getpid(), signal.SIGKILL)
-        if any("hang" in text for text in texts):
-            time.sleep(1000)
         if self.once and any("end" in text for text in texts) and not Path(self.once).exists():
             Path(self.once).touch()
             os._exit(3)

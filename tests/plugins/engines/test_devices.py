@@ -19,14 +19,13 @@ from harness.errors import DiskError, ModelError, UnknownName, UsageError
 from harness.folders import Url
 from harness.plugins.engines.driver import Encoder, Job
 from harness.registry.registry import Registry
-from harness.results.records import NotRunWarning
 from harness.store.store import Store
 
 
-def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4, timeout=None):
+def encode(tmp_path, texts, *, devices=("cpu", "cpu"), name="troubled", dimensions=4):
     embedder, done = MockEmbedder(dimensions=dimensions), []
     store = Store(tmp_path / "store", embedder.info.fingerprint)
-    engine = Registry().engine("devices", devices, timeout=timeout)
+    engine = Registry().engine("devices", devices)
     report = engine.encode(embedder, texts, store, on_done=done.append, name=name)
     assert sum(done) == len(texts)
     assert report.n_texts == len(texts) - len(report.failed)
@@ -83,13 +82,6 @@ def test_a_text_that_kills_its_process_fails_and_the_others_are_encoded(tmp_path
     _, report = encode(tmp_path, texts, devices=devices)
     assert list(report.failed) == [texts[0]]
     assert [x for x in ("cpu", "signal 9") if x not in report.failed[texts[0]]] == []
-
-
-def test_a_worker_that_hangs_is_ended_and_the_others_are_encoded(tmp_path, plugin):
-    texts = [*texts_of(100), "hang " * 1000]  # a batch of its own, so that no other is late twice
-    _, report = encode(tmp_path, texts, devices=["cpu"], timeout=1)
-    assert list(report.failed) == [texts[-1]]
-    assert "1 seconds on cpu" in report.failed[texts[-1]]
 
 
 @pytest.mark.parametrize("text", ["raise", "raise " * 5000])
@@ -254,7 +246,7 @@ FEW_WORDS = {
     "concept": "gender",
     "kinds": ["text"],
     "inputs": {
-        "targets_1": {"words": ["he", "hang"]},
+        "targets_1": {"words": ["he", "him"]},
         "targets_2": {"words": ["she", "her"]},
         "attributes_1": {"words": ["engineer", "captain"]},
         "attributes_2": {"words": ["nurse", "librarian"]},
@@ -262,12 +254,6 @@ FEW_WORDS = {
     "metrics": {"weat": {}},
     "primary": {"metric": "weat", "score": "association"},
 }
-
-
-def test_a_time_limit_chooses_this_engine(tmp_path, plugin):
-    with pytest.warns(NotRunWarning):
-        records = evaluate("troubled", [FEW_WORDS], cache=tmp_path, timeout=1)
-    assert [fact for fact in ("'hang'", "1 seconds on cpu") if fact not in records.notices[0]] == []
 
 
 @pytest.fixture
@@ -291,8 +277,6 @@ def test_all_visible_gpus_are_used_unless_devices_are_chosen(tmp_path, plugin, g
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        ({"engine": "local", "timeout": 2}, ["'local'", "'devices'"]),
-        ({"timeout": -1}, ["timeout=-1"]),
         ({"engine": "devices?workers=2", "devices": "cpu"}, ["'devices'", "'workers'"]),
     ],
 )

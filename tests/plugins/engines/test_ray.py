@@ -42,13 +42,11 @@ def ray(site):
 def encode(ray, plugin, tmp_path):
     """Encode texts with actors, and check the vectors that are not reported as failed."""
 
-    def run(texts, *, name="troubled", engine="ray?actors=2", embedder=None, timeout=None):
+    def run(texts, *, name="troubled", engine="ray?actors=2", embedder=None):
         embedder, done = embedder or MockEmbedder(dimensions=4), []
         store = Store(tmp_path / "store", embedder.info.fingerprint)
         report = (
-            Registry()
-            .engine(engine, timeout=timeout)
-            .encode(embedder, texts, store, on_done=done.append, name=name)
+            Registry().engine(engine).encode(embedder, texts, store, on_done=done.append, name=name)
         )
         assert sum(done) == len(texts)
         assert set(store.missing(texts)) == set(report.failed)
@@ -87,14 +85,6 @@ def test_texts_of_an_actor_that_was_killed_are_encoded_by_another(encode, tmp_pa
     assert list(report.failed) == [texts[-1]]
     assert "died" in report.failed[texts[-1]]
     assert (tmp_path / "once").exists()
-
-
-@pytest.mark.long
-def test_an_actor_that_hangs_is_ended(encode):
-    texts = [*texts_of(50), "hang " * 1000]  # a batch of its own, so that no other is late twice
-    _, report = encode(texts, engine="ray?actors=1", timeout=1)
-    assert list(report.failed) == [texts[-1]]
-    assert "1 seconds" in report.failed[texts[-1]]
 
 
 def test_a_node_with_another_model_is_not_used(encode, tmp_path):

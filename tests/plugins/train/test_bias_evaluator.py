@@ -237,22 +237,6 @@ def test_the_output_folder_has_a_table_and_the_card_the_values(trained):
     assert metrics["bias_overall"] == logged(trainer, "bias_overall")[STEPS]
 
 
-def test_evaluators_of_other_tasks_write_columns_by_name(folder, tmp_path):
-    model = base(folder)
-    one, two = [WHO_MOVES], [WHO_MOVES, SAME_NAME]
-    first = harness.BiasEvaluator(one)(model, str(tmp_path), epoch=0, steps=1)
-    second = harness.BiasEvaluator(two)(model, str(tmp_path), epoch=0, steps=1)
-    third = harness.BiasEvaluator(two)(model, str(tmp_path), epoch=0, steps=2)
-    assert not first.keys() & second.keys()  # in one evaluation of a trainer
-    with (tmp_path / "bias_evaluation_bias_results.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 2
-    for row, metrics in zip(rows, (first, third), strict=True):
-        assert {k: v for k, v in row.items() if k in metrics} == {
-            k: str(v) for k, v in metrics.items()
-        }
-
-
 def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_task(tasks):
     for own, metric, more_is_better in (
         (tasks, "names_overall", False),
