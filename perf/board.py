@@ -34,13 +34,13 @@ from harness.results.record import Record, greatest_loss, identity
 BUDGETS = {"CPU s": 10.0, "peak MB": 1000.0, "site MB, gzip": 15.0}
 """For 1,000 models × 3 mitigators × 100 tasks."""
 MITIGATORS = ("none", "normalize", "hard-debias", "context-injection")
-LEAKY = "hard-debias"
+FITTED = "hard-debias"
 """Mitigator that was fitted on texts of some tasks."""
 KEPT = {"bias": (1.0, 0.98, 0.6, 0.8), "usefulness": (1.0, 0.99, 0.96, 0.93)}
 """Share of a model's bias and usefulness that each mitigator leaves, on average."""
 MARKS = (
-    *("id", "created", "model", "mitigator", "value", "p_value", "interval", "ratio"),
-    "overlap",
+    *("id", "created", "model", "mitigator", "value", "p_value", "interval", "unseen", "ratio"),
+    "withheld",
 )
 """Fields of a record that differ between models, in their order."""
 SIZE, MARKED = 2300, 700
@@ -204,7 +204,7 @@ def values_of(
     record: Record, model: str, mitigator: str, place: int, value: float, p_value: float
 ) -> dict[str, Any]:
     """Return what stands at the marks of a record's line."""
-    is_leak = mitigator == LEAKY and record.task.digest < "2"  # of one task of eight
+    is_void = mitigator == FITTED and record.task.digest < "2"  # of one task of eight
     is_control = record.task.measures == "control"
     fingerprint = digest(model)
     is_none = mitigator == MITIGATORS[0]
@@ -237,17 +237,19 @@ def values_of(
         "mitigator": {
             "name": mitigator,
             "label": mitigator,
-            "params": {"k": 1} if mitigator == LEAKY else {},
-            "concept": record.category if mitigator == LEAKY else None,
+            "params": {"k": 1} if mitigator == FITTED else {},
+            "concept": record.category if mitigator == FITTED else None,
             "fingerprint": fitted,
             "method": record.mitigator.method if is_none else digest(mitigator),
         },
         "value": value,
-        "ratio": ratio_of(record, value),
+        "unseen": record.unseen
+        and {"kind": "void" if is_void else "unseen texts", "value": None if is_void else value},
+        "ratio": None if is_void else ratio_of(record, value),
         "p_value": None if record.p_value is None else 0.0001 if is_control else p_value,
         "interval": record.interval
         and {"low": value - 0.01, "high": value + 0.01, "level": 0.95, "method": "jackknife"},
-        "overlap": ["she", "he"] if is_leak else [],
+        "withheld": ["she", "he"] if is_void else [],
     }
 
 

@@ -775,10 +775,10 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
 
 
 JUDGED = {
-    "unseen texts": "on texts that no fit has",
-    "held-out fit": "by a fit without the words of the task",
+    "unseen texts": "on texts without words of the fit, as is none beside it",
+    "held-out fit": "by a fit without words of the task",
     "void": "not judged",
-    "fit not stated": "by a fit that is not stated, so that it does not rank",
+    "fit not stated": "by a fit that is not stated, which does not rank",
 }
 """The ways in which a mitigator is judged."""
 
@@ -797,7 +797,7 @@ def judged_lines(judged: Mapping[str, Mapping[str, int]]) -> list[str]:
         if parts:
             rows.setdefault(", ".join(parts), []).append(column)
     return [
-        f"{', '.join(columns)}: judged on words that it never saw, as is none beside it: {parts}"
+        f"{', '.join(columns)}: no word is in the fit and in the test: {parts}"
         for parts, columns in rows.items()
     ]
 
