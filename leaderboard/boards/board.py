@@ -791,14 +791,8 @@ class Board:
     def judged(self) -> dict[str, dict[str, int]]:
         """How many bias tasks are judged in each way, by mitigator; for `tables.judged_lines`."""
         labels = self.rows.filter(role="mitigated").select("row", label="mitigator")
-        counts = (
-            self.cells.filter(measures="bias")
-            .select("row", "task", pl.col("unseen").cast(pl.String))
-            .drop_nulls()
-            .join(labels, on="row")
-            .group_by("label", "unseen")
-            .agg(pl.col("task").n_unique())
-        )
+        lines = self.cells.filter(measures="bias").select("row", "task", "unseen").drop_nulls()
+        counts = lines.join(labels, on="row").group_by("label", "unseen").agg(pl.n_unique("task"))
         ways: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for label, kind, n in counts.sort("label").iter_rows():
             ways[label][kind] = n
