@@ -6,7 +6,7 @@ Computes the records of a small word model, a larger one and a text encoder on a
 neither a network nor HARNESS_DATA, under eight mitigators, and the summaries of two studies. Prints
 each number that differs from `tests/reference/golden.tsv.xz`, and exits with 1 if there is one:
 
-- values, gaps and yardsticks by more than 1e-9
+- values, on all texts and as they are judged, gaps and yardsticks by more than 1e-9
 - intervals by more than 1e-6
 - what is drawn (floors, p-values, bootstrapped intervals) by more than 3 standard errors of a
   difference of two draws
@@ -40,7 +40,7 @@ MITIGATORS = {"glove-6b-50d": ON_WORDS, "en-core-web-md": ON_WORDS, "all-MiniLM-
 STUDIES = {"glove-6b-50d": "religion", "all-MiniLM-L6-v2": "context-injection-or-anonymization"}
 KEY = ["model", "mitigator", "task", "scenario", "score"]
 DIGITS = {
-    **dict.fromkeys(("value", "gap", "yardstick"), 11),
+    **dict.fromkeys(("value", "judged", "gap", "yardstick"), 11),
     **dict.fromkeys(("low", "high"), 8),
     **dict.fromkeys(("p_value", "floor", "floor_sd"), 5),
 }
@@ -93,6 +93,7 @@ def scores(model: str, tasks: list[str]) -> pl.DataFrame:
             "scenario": record.scenario,
             "score": f"{record.metric}.{record.score}",
             "value": record.value,
+            "judged": record.judged().value,
             "gap": record.ratio and record.ratio.gap,
             "yardstick": record.ratio and record.ratio.yardstick,
             "low": record.interval and record.interval.low,
