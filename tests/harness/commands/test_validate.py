@@ -114,7 +114,7 @@ TABLE = TASK.replace("{words: [village, farm]}", "{table: t, column: a}").replac
     ("content", "line", "fact"),
     [
         ("a,b\nvillage,city\nfarm,street,\n", 3, "3"),
-        ('a,b\nvillage,city\nfarm,"street\n', 3, "'b'"),
+        ('a,b\nvillage,city\nfarm,"street\n', 3, "quote"),
     ],
 )
 def test_a_mistake_in_a_table_is_found_before_anything_is_encoded(
