@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.leaderboard.boards.board import RETAINED
 from harness.names import NONE
 from harness.plugins.validity.command import number
-from harness.results import figures, formats, tables
+from harness.results import comparison, figures, formats, tables
 from harness.results.ratios import MEANING
 from harness.results.record import Record
-from harness.results.verdict import DIGITS, LESS, MORE, Difference
+from harness.results.verdict import LESS, MORE, Difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,8 @@ class Finding:
         Share of the words whose group a classifier finds, as the model is and mitigated; the mean
         over the tasks that both have, on all their words.
     meaning
-        How far the model tells mother from father, as it is and mitigated.
+        How far the model tells words apart that are female and male by definition, as it is and
+        mitigated; 1 for the reference encoder.
     """
 
     kind: str
@@ -61,6 +63,11 @@ class Finding:
     def holds(self) -> bool:
         """Whether the model is shown to be less biased."""
         return self.bias.verdict == LESS
+
+    @property
+    def loses_meaning(self) -> bool:
+        """Whether what tells mother from father is lost, so that no board ranks the model."""
+        return self.meaning is not None and self.meaning[1] < RETAINED
 
 
 def findings(records: Iterable[Record]) -> list[Finding]:
@@ -84,8 +91,8 @@ def findings(records: Iterable[Record]) -> list[Finding]:
                 mitigator=mitigator,
                 bias=change,
                 usefulness=useful.changes.get(mitigator) if useful else None,
-                recovered=_means(of, mitigator, RESIDUAL),
-                meaning=_means(of, mitigator, MEANING),
+                recovered=_recovered(of, mitigator),
+                meaning=_meaning(of, mitigator),
             )
             for mitigator, change in bias.changes.items()
             if change is not None and mitigator not in bias.controls
@@ -99,18 +106,28 @@ def _kind(record: Record) -> str:
     return KINDS[0] if record.model.kind == "word" else KINDS[1]
 
 
-def _means(records: Iterable[Record], mitigator: str, family: str) -> tuple[float, float] | None:
-    """Return the means of a family of tasks without and with a mitigator."""
+def _recovered(records: Iterable[Record], mitigator: str) -> tuple[float, float] | None:
+    """Return what a classifier recovers without and with a mitigator."""
     values: dict[str, dict[str, float]] = {NONE: {}, mitigator: {}}
     for record in records:
         label = record.mitigator.label
-        if record.task.family == family and label in values and record.value is not None:
+        if record.task.family == RESIDUAL and label in values and record.value is not None:
             values[label][record.task.name] = record.value
     both = values[NONE].keys() & values[mitigator].keys()
     if not both:
         return None
     base, model = (statistics.fmean(values[of][task] for task in both) for of in values)
     return base, model
+
+
+def _meaning(records: Iterable[Record], mitigator: str) -> tuple[float, float] | None:
+    """Return how far a model tells mother from father without and with a mitigator."""
+    of_meaning = [record for record in records if record.task.family == MEANING]
+    base, model = (
+        [record for record in of_meaning if record.mitigator.label == label]
+        for label in (NONE, mitigator)
+    )
+    return comparison.judge(base, [model]).meaning if base and model else None
 
 
 def table(found: Sequence[Finding]) -> str:
@@ -164,12 +181,17 @@ def _answer(kind: str, found: Sequence[Finding]) -> str:
         if any(f.holds for f in of) and not any(f.bias.verdict == MORE for f in of)
     }
     if not holding:
-        least = min((f.bias.detectable for f in found if f.bias.detectable is not None), default=None)
-        would = "" if least is None else f"; {number(least)} is the least that would have been found"
+        least = min(
+            (f.bias.detectable for f in found if f.bias.detectable is not None), default=None
+        )
+        would = (
+            "" if least is None else f"; {number(least)} is the least that would have been found"
+        )
         return f"**{kind}**: no mitigation was shown to make a model less biased{would}."
     order = sorted(
         holding,
         key=lambda name: (
+            any(f.loses_meaning for f in holding[name]),
             -len(holding[name]),
             statistics.fmean(f.bias.difference for f in holding[name]),
         ),
@@ -177,10 +199,17 @@ def _answer(kind: str, found: Sequence[Finding]) -> str:
     strongest = holding[order[0]]
     of_models = f" on {len(strongest)} of {n_models} models" if n_models > 1 else ""
     text = f"**{kind}**: {order[0]} holds{of_models}. {' '.join(map(_sentence, strongest))}"
-    if others := [f"{name} ({len(holding[name])} of {n_models})" for name in order[1:]]:
-        names = order[1:] if n_models == 1 else others
-        text += f" {_listed(names)} {'hold' if len(names) > 1 else 'holds'}, too."
+    if others := [_other(name, holding[name], n_models) for name in order[1:]]:
+        text += f" {_listed(others)} {'hold' if len(others) > 1 else 'holds'}, too."
     return text
+
+
+def _other(name: str, found: Sequence[Finding], n_models: int) -> str:
+    """Return a mitigator that holds, too: on how many models, and what it loses."""
+    notes = [f"{len(found)} of {n_models}"] if n_models > 1 else []
+    if any(f.loses_meaning for f in found):
+        notes.append("which no longer tells mother from father")
+    return f"{name} ({', '.join(notes)})" if notes else name
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -197,10 +226,11 @@ def _sentence(f: Finding) -> str:
     if f.usefulness is not None:
         parts.append(f"usefulness changes by {_change(f.usefulness)}")
     if f.recovered is not None:
-        parts.append(f"a classifier still finds the group of {f.recovered[1]:.0%} of the texts")
-    if f.meaning is not None and f.meaning[0] > 0:
-        share = max(f.meaning[1] / f.meaning[0], 0.0)
-        parts.append(f"{share:.0%} is left of what tells mother from father")
+        parts.append(f"a classifier still tells the sides apart in {100 * f.recovered[1]:.0f} %")
+    if f.meaning is not None:
+        parts.append(
+            f"what tells mother from father goes from {number(f.meaning[0])} to {number(f.meaning[1])}"
+        )
     return f"{'; '.join(parts)}."
 
 
@@ -239,5 +269,5 @@ def _panel(ax: Axes, found: Sequence[Finding]) -> None:
 
 
 def _label(f: Finding) -> str:
-    use = "" if f.usefulness is None else f"; usefulness {f.usefulness.difference:+.{DIGITS}f}"
+    use = "" if f.usefulness is None else f"; usefulness {f.usefulness.shown}"
     return f"{f.bias.words} {f.bias.shown}{use}"
