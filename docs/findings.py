@@ -228,9 +228,8 @@ def _sentence(f: Finding) -> str:
     if f.recovered is not None:
         parts.append(f"a classifier still tells the sides apart in {100 * f.recovered[1]:.0f} %")
     if f.meaning is not None:
-        parts.append(
-            f"what tells mother from father goes from {number(f.meaning[0])} to {number(f.meaning[1])}"
-        )
+        ends = " to ".join(map(number, f.meaning))
+        parts.append(f"what tells mother from father goes from {ends}")
     return f"{'; '.join(parts)}."
 
 
