@@ -17,9 +17,9 @@ from harness.leaderboard.boards.board import RETAINED
 from harness.names import NONE
 from harness.plugins.validity.command import number
 from harness.results import comparison, figures, formats, tables
-from harness.results.ratios import MEANING
+from harness.results.ratios import LESS, MEANING, MORE
 from harness.results.record import Record
-from harness.results.verdict import LESS, MORE, Difference
+from harness.results.verdict import Difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -44,11 +44,11 @@ _DIGITS = 4
 def keep(results: Sequence[Path]) -> None:
     """Write the records that the tables need into the file of kept scores.
 
-    They replace those of the same models; what is kept of other models stays.
+    They replace those of the same models and tasks; what is kept of others stays.
     """
     records = [record for record in read_results(*results) if _is_kept(record)]
-    models = {record.model.name for record in records}
-    kept = [record for record in Scores().records if record.model.name not in models]
+    new = {(record.model.name, record.task.name) for record in records}
+    kept = [r for r in Scores().records if (r.model.name, r.task.name) not in new]
     lines = sorted(_small(record).line() for record in (*kept, *records))
     KEPT.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
 
