@@ -1,11 +1,12 @@
 """The scores of real models that are kept for the documentation, and the tables made of them.
 
 `docs/figures/board.jsonl.gz` holds them; `python docs/pages.py --keep results/` writes it from the
-results folders of the commands in docs/board.md, docs/downstream.md and docs/languages.md.
+results folders of the commands in docs/findings.md and docs/languages.md.
 """
 
 from __future__ import annotations
 
+import functools
 import gzip
 import re
 import tempfile
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import findings
 import polars as pl
 
 from harness.leaderboard import building
@@ -35,23 +37,40 @@ LANGUAGES = {"universal": "control", "gender": "gender"}
 """Scenarios of the association tests in many languages that have a table of their own."""
 _DETAILS = ("alternative", "reversed", "undone")
 """Details that a board reads."""
-_NOT_SHOWN = ("tables", "deviations")
-"""Parts of a record that no table shows."""
+_DIGITS = 4
+"""Significant digits of the deviations that are kept."""
 
 
 def keep(results: Sequence[Path]) -> None:
-    """Write the records that the tables need into the file of kept scores."""
-    lines = []
-    for record in read_results(*results):
-        if record.mitigator.label == "normalize":  # changes no cosine: its points are (0, 0)
-            continue
-        if not (record.primary or _is_of_languages(record)):
-            continue
-        details = {key: record.details[key] for key in _DETAILS if key in record.details}
-        small = {"run": "board", "details": details, "samples": None}
-        emptied: dict[str, Any] = {key: {} for key in _NOT_SHOWN}
-        lines.append(record.model_copy(update=small | emptied).line())
-    KEPT.write_bytes(gzip.compress("".join(sorted(lines)).encode(), 9, mtime=0))
+    """Write the records that the tables need into the file of kept scores.
+
+    They replace those of the same models and tasks; what is kept of others stays.
+    """
+    records = [record for record in read_results(*results) if _is_kept(record)]
+    new = {(record.model.name, record.task.name) for record in records}
+    kept = [r for r in Scores().records if (r.model.name, r.task.name) not in new]
+    lines = sorted(_small(record).line() for record in (*kept, *records))
+    KEPT.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
+
+
+def _is_kept(record: Record) -> bool:
+    """Return whether a table needs a record; unit length changes no cosine."""
+    return record.mitigator.label != "normalize" and (record.primary or _is_of_languages(record))
+
+
+def _small(record: Record) -> Record:
+    """Return a record without what no table shows."""
+    details = {key: record.details[key] for key in _DETAILS if key in record.details}
+    deviations = {
+        unit: (_rounded(gap), _rounded(yardstick))
+        for unit, (gap, yardstick) in record.deviations.items()
+    }
+    small: dict[str, Any] = {"run": "board", "details": details, "samples": None, "tables": {}}
+    return record.model_copy(update=small | {"deviations": deviations})
+
+
+def _rounded(deviation: float) -> float:
+    return float(f"{deviation:.{_DIGITS}g}")
 
 
 class Scores:
@@ -104,6 +123,19 @@ class Scores:
             name = f"`{task['task']}`{mark}"
             lines.append([name, ideal(task["ideal"]), *map(with_floor, shown)])
         return table(["task", "fair", *models], lines)
+
+    def mitigations(self) -> str:
+        """Return the table of mitigations, on words that they never saw."""
+        return findings.table(self.found)
+
+    def answers(self) -> str:
+        """Return which mitigation holds on each kind of model."""
+        return findings.answers(self.found)
+
+    @functools.cached_property
+    def found(self) -> list[findings.Finding]:
+        """What each mitigator does to each model."""
+        return findings.findings(self.records)
 
     def ranking_languages(self) -> str:
         """Return the table of the languages that rank, and of what the next ones lack."""

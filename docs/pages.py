@@ -1,7 +1,7 @@
 """The numbers of the documentation: written by a command, from kept or measured values.
 
     python docs/pages.py                   # write the numbers that are committed
-    python docs/pages.py --keep results/   # keep the scores of results folders for the tables
+    python docs/pages.py --keep results/   # keep scores of results folders, and draw the findings
     python docs/pages.py --show speed      # print a table that only the site has
 
 A comment `<!-- table: NAME ARGUMENT … -->` in a page stands for a table. If `<!-- end of table -->`
@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import findings
 from kept_scores import Scores, keep
 
 import harness
@@ -119,7 +120,7 @@ NOT_VALID = {
     "rnsb/divergence": "does not move with the bias",
     "weat/effect_size": "standardised: no magnitude of bias",
 }
-"""Why a published score is not valid, by `metric/score`; docs/claims.md has the measurements.
+"""Why a published score is not valid, by `metric/score`; docs/findings.md names the tests.
 
 A number may reproduce and still say nothing about bias. It counts where no ranked task has the
 score for its primary one: RND of two contrasted attribute sets is valid, that of single sets not.
@@ -356,12 +357,13 @@ def changed() -> dict[Path, str]:
 
 
 def main(*arguments: str) -> None:
-    """Write the tables; before that, keep the scores of results folders if there are any.
+    """Write the tables; before that, keep scores of results folders, and draw what they show.
 
     Or print one table.
     """
     if arguments[:1] == ("--keep",):
         keep([Path(path) for path in arguments[1:]])
+        findings.draw(kept_scores().found)
     if arguments[:1] == ("--show",):
         print(table(arguments[1], arguments[2:]))
         return

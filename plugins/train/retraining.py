@@ -10,7 +10,7 @@ The steps are those of the commands, one after another: `harness train` on the o
 done, so the same call goes on after an interruption. The paper trains each encoder once; here each
 is trained with several seeds, because two trainings on one corpus differ, too.
 
-Source: Dolci, Azzalini and Tanelli (2023), sections 4 and 5; `docs/papers.md` has its claims.
+Source: Dolci, Azzalini and Tanelli (2023), sections 4 and 5; `docs/findings.md` has its claims.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ COLUMNS = (
     *("task", "model", "value", "own", "floor", "noise", "planted", "found", "rejected"),
     *("reliability", "without one", "result"),
 )
-"""Columns of the table; docs/validity.md says what they hold."""
+"""Columns of the table; docs/method.md says what they hold."""
 
 
 def line(row: Validity) -> list[str]:

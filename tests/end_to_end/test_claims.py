@@ -1,4 +1,4 @@
-"""The page of claims: each row has a verdict, and a test or command that exists and shows it."""
+"""The claims of papers: each row has a verdict, and a test or command that exists and shows it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import pytest
 
 from .test_documentation import ROOT, check_harness
 
-PAGE = ROOT / "docs" / "claims.md"
+PAGE = ROOT / "docs" / "findings.md"
 VERDICTS = ("holds", "holds in part", "does not hold")
 PAPERS = 5
 
 
 def rows() -> list[list[str]]:
     """Return the cells of the tables' rows."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    text = PAGE.read_text(encoding="utf-8").partition("## What five papers claim\n")[2]
+    lines = text.partition("\n## ")[0].splitlines()
     cells = [re.split(r"(?<!\\) \| ", line[2:-2]) for line in lines if line.startswith("| ")]
     return [row for row in cells if row[0] not in ("claim", "---")]
 

