@@ -69,7 +69,7 @@ LONG = (
     "plugins/metrics/test_residual_sides.py::test_neighbours_of_shuffled",
     "plugins/train/test_kill.py",
     "plugins/train/test_processes.py",
-    "tasks/test_leaks.py",
+    "tasks/test_fitted_words.py",
     "tasks/test_tasks.py::test_the_shipped_facts",
 )
 """Beginnings of the ids of tests that tell a day later: they start processes and browsers, kill,

@@ -191,6 +191,31 @@ def test_sets_to_equalize_alone_are_memory_and_show_nothing(tmp_path):
     assert mitigated.judged().value == base.judged().value
 
 
+class Planted(MockEmbedder):
+    """An encoder of texts, d = 8, whose words of men and of science lie on one side of a line."""
+
+    def __init__(self):
+        super().__init__("text", 8)
+        pairs = gender().definitional_pairs
+        self._sides = dict.fromkeys([*NEW["male"], *SCIENCE, *(m for _, m in pairs)], 1.0)
+        self._sides |= dict.fromkeys([*NEW["female"], *ART, *(f for f, _ in pairs)], -1.0)
+        self._line = unit_rows(np.random.default_rng(0).normal(size=(1, 8)))[0]
+
+    def encode(self, texts):
+        words = ([self._sides.get(word.strip("."), 0.0) for word in text.split()] for text in texts)
+        sides = np.array([sum(of_text) for of_text in words])
+        rows = unit_rows(super().encode(texts)) + 2 * sides[:, None] * self._line
+        return rows.astype(np.float32)
+
+
+@pytest.mark.parametrize("mitigator", ["hard-debias", "leace", "inlp", "sent-debias"])
+def test_bias_that_is_planted_along_the_pairs_is_removed_from_words_never_seen(tmp_path, mitigator):
+    base, mitigated = primary(lists(*NEW.values()), tmp_path, model=Planted(), mitigator=mitigator)
+    assert mitigated.unseen.kind == "unseen texts"
+    assert base.judged().value > 1
+    assert abs(mitigated.judged().value) < 0.25 * base.judged().value
+
+
 def test_a_fit_on_sentences_alone_is_found_by_the_words_of_the_concept(tmp_path):
     class OnSentences(Mitigator):
         needs = ("definitional_pairs",)
