@@ -219,18 +219,20 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _sentence(f: Finding) -> str:
-    parts = [
-        f"{f.model}: bias falls from {number(f.bias.base)} to {number(f.bias.model)}, "
-        f"a change of {_change(f.bias)} on {f.bias.tasks} tests"
-    ]
+    """Return what a mitigator removes from a model, its price, and what is left."""
+    text = (
+        f"On {f.model} bias falls from {number(f.bias.base)} to {number(f.bias.model)} "
+        f"({_change(f.bias)}, {f.bias.tasks} tests)."
+    )
     if f.usefulness is not None:
-        parts.append(f"usefulness changes by {_change(f.usefulness)}")
+        text += f" Usefulness changes by {_change(f.usefulness)}."
+    left = []
     if f.recovered is not None:
-        parts.append(f"a classifier still tells the sides apart in {100 * f.recovered[1]:.0f} %")
+        left.append(f"a classifier finds the side of {100 * f.recovered[1]:.0f} % of texts")
     if f.meaning is not None:
-        ends = " to ".join(map(number, f.meaning))
-        parts.append(f"what tells mother from father goes from {ends}")
-    return f"{'; '.join(parts)}."
+        before, after = map(number, f.meaning)
+        left.append(f"mother is told from father at {after} ({before} before)")
+    return f"{text} Left: {'; '.join(left)}." if left else text
 
 
 def draw(found: Sequence[Finding], file: Path = FIGURE) -> None:
