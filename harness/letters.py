@@ -25,11 +25,17 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+@functools.lru_cache(100_000)
+def plain(text: str) -> str:
+    """Return a text in composed form, in no case, and with spaces for `_`."""
+    return composed(text.casefold().replace("_", " "))
+
+
 def variants(texts: Iterable[str]) -> list[list[str]]:
     """Return the groups of texts that differ in case, in `_` for a space, or in form alone."""
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(texts):
-        groups.setdefault(composed(text.casefold().replace("_", " ")), []).append(text)
+        groups.setdefault(plain(text), []).append(text)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -33,7 +33,7 @@ from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Vocabulary, vocabulary_of
 from harness.encode.spellings import Finder, Held, Spellings
 from harness.errors import HarnessError
-from harness.letters import composed
+from harness.letters import plain
 from harness.letters import words as words_in
 from harness.mitigator import Mitigator
 from harness.results.record import Judging, WordOverlap
@@ -54,7 +54,7 @@ _GROUPS = ("definitional_pairs", "definitional_sets", "equalize_sets")
 @functools.lru_cache(100_000)
 def folded(text: str) -> str:
     """Return a text in the form in which words are compared: `Boys` and `boy` are `boy`."""
-    word = composed(text).casefold().replace("_", " ").strip()
+    word = plain(text).strip()
     if len(word) <= 3 or not word.endswith("s") or word.endswith("ss"):
         return word
     if word.endswith("ies"):

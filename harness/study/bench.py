@@ -35,8 +35,8 @@ from harness.embedder import (
     role_keys,
     vocabulary_of,
 )
-from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, listed, one_line
+from harness.letters import plain
 from harness.metrics import Metric, Score
 from harness.run.scoring import random_generator
 from harness.run.unseen import fitting_texts, units
@@ -59,15 +59,12 @@ class Bench:
         Positions of the study's pairs that the model has.
     missing
         Words that the model lacks.
-    spellings
-        The texts for judging or fitting that the model reads alike.
     """
 
     study: Study
     layout: Layout
     items: tuple[int, ...]
     missing: tuple[str, ...]
-    spellings: Spellings
 
     @property
     def texts(self) -> Mapping[Route, tuple[str, ...]]:
@@ -81,21 +78,20 @@ class Bench:
 
     def concept(self, split: Split) -> Concept:
         """Return the part of the concept to fit on in a split."""
-        concept, held_out = self.study.concept, self.spellings.like(self._held_out(split))
-        specific = self.spellings.like(concept.specific_words)
+        held_out = self._held_out(split)
         return concept_without(
-            concept,
+            self.study.concept,
             self.study.file.folded,
             [self.words[i] for i in split.train],
             held_out,
-            held_out | self.spellings.like(self._attributes.intersection(specific)),
+            held_out | self._attributes,
         )
 
     def overlap(self, chain: Chain, split: Split) -> tuple[str, ...]:
         """Return the words and texts of a split that are both fitted on and judged."""
-        concept, held_out = self.concept(split), self._held_out(split)
-        fitted = self.spellings.like(fitting_texts(chain, concept))
-        return tuple(sorted(fitted & held_out | fitted & self._attributes))
+        judged = self._held_out(split) | self._attributes
+        fitted = set(fitting_texts(chain, self.concept(split)))
+        return tuple(sorted(text for text in fitted if plain(text) in judged))
 
     def judge(self, base: Embedder, chain: Chain, split: Split, *, floors: bool = False) -> Outcome:
         """Fit an unfitted mitigator on a split's pairs and judge it on the held-out pairs.
@@ -150,21 +146,20 @@ class Bench:
             for key in role_keys(change(texts), route.role, info.readings)
         ]
 
-    def _held_out(self, split: Split) -> set[str]:
-        return {word for i in split.held_out for word in self.words[i]}
+    def _held_out(self, split: Split) -> frozenset[str]:
+        return frozenset(plain(word) for i in split.held_out for word in self.words[i])
 
     @cached_property
     def _attributes(self) -> frozenset[str]:
         """The judged texts other than the pairs, and the words in them."""
-        return frozenset(
-            units(
-                input_
-                for measure in self.study.measures
-                for scenario in measure.task.scenarios
-                for input_ in scenario.inputs.values()
-                if input_.name not in measure.held_out[scenario.name]
-            )
+        attributes = units(
+            input_
+            for measure in self.study.measures
+            for scenario in measure.task.scenarios
+            for input_ in scenario.inputs.values()
+            if input_.name not in measure.held_out[scenario.name]
         )
+        return frozenset(map(plain, attributes))
 
     def _vectors(self, base: Embedder, chain: Chain, concept: Concept) -> dict[Route, Reals]:
         """Return the vectors of all texts by route."""
@@ -248,7 +243,7 @@ def prepare(study: Study, embedder: Embedder) -> Bench:
             f"{file.folds} folds"
         )
     layout = lay_out(study, info.name, items, missing)
-    return Bench(study, layout, items, tuple(sorted(missing)), spellings(study, embedder))
+    return Bench(study, layout, items, tuple(sorted(missing)))
 
 
 def _missing(study: Study, embedder: Embedder) -> frozenset[str]:
@@ -667,19 +662,6 @@ LISTED = 5
 """Number of overlapping texts that an error lists."""
 
 
-def spellings(study: Study, embedder: Embedder) -> Spellings:
-    """Return the texts for judging or fitting that a model reads alike."""
-    texts = [word for words in study.items for word in words]
-    texts += study.concept.specific_words
-    for measure in study.measures:
-        texts += units(measure.task.texts())
-    for candidate in study.candidates:
-        for chain in candidate.chains:
-            with contextlib.suppress(HarnessError):  # the fit will fail too, and report the error
-                texts += fitting_texts(chain, study.concept)
-    return Spellings.of(texts, embedder.encode)
-
-
 def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
     """Refuse a study that judges words on which a mitigator was fitted.
 
@@ -699,6 +681,5 @@ def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
                     texts = listed((f"'{text}'" for text in overlap), LISTED)
                     raise UsageError(
                         f"study '{bench.study.file.name}': '{candidate.label}' would be judged on "
-                        f"texts that it is fitted on: {texts}; remove them from the sets, "
-                        "or set 'allow_overlap: true' in the study"
+                        f"texts that it is fitted on: {texts}; remove them from the sets"
                     )

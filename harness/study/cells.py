@@ -23,18 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats
-from harness.registry.registry import Registry
 from harness.study.significance import (
     Comparison,
-    Posterior,
     Verdict,
-    bayesian_correlated_t,
     corrected_t_test,
     detectable,
     holm,
     verdict,
 )
-from harness.study.study import RAW, unit_length_mitigator
 from harness.study.study_record import Judged, MeasurePart, StudyPart, StudyRecord
 
 POWER = 0.8
@@ -68,9 +64,6 @@ class Cell:
     detectable
         Smallest true difference from the baseline that the test finds with a probability of `POWER`
         at the first level of Holm's correction; NaN without a test.
-    posterior
-        Only if the study has a region of practical equivalence. `left` is the probability that the
-        row is fairer than the baseline by more than the region.
     """
 
     criterion: str
@@ -85,7 +78,6 @@ class Cell:
     verdict: Verdict | None = None
     verdict_holm: Verdict | None = None
     detectable: float = float("nan")
-    posterior: Posterior | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +100,7 @@ class Cells:
     chance: Mapping[tuple[str, str], float]
 
 
-def cells(references: ReferenceRows, records: Sequence[StudyRecord]) -> Cells:
+def cells(study: StudyPart, records: Sequence[StudyRecord]) -> Cells:
     """Return all cells of a study.
 
     Holm's family is all comparisons of the table. If neither a row nor the baseline has
@@ -116,26 +108,25 @@ def cells(references: ReferenceRows, records: Sequence[StudyRecord]) -> Cells:
 
     Parameters
     ----------
-    references
-        The study, with the rows from which changes are measured.
+    study
+        The study, as its records state it.
     records
         At most one for each row, repeat and fold.
     """
-    return _Table(references, records).cells()
+    return _Table(study, records).cells()
 
 
 class _Table:
     """The distances of a study, and the cells computed from them."""
 
-    def __init__(self, references: ReferenceRows, records: Sequence[StudyRecord]) -> None:
-        self.references, self.study = references, references.study
-        self.distances = Distances(self.study, records)
+    def __init__(self, study: StudyPart, records: Sequence[StudyRecord]) -> None:
+        self.study, self.distances = study, Distances(study, records)
         self.n_test = float(np.mean([len(record.held_out) for record in records]))
         self.n_train = float(np.mean([record.train for record in records]))
         self.choosing = {record.row for record in records if record.inner}
 
     def cells(self) -> Cells:
-        tests = {key: self._test(key) for key in self._keys(self.references.contenders)}
+        tests = {key: self._test(key) for key in self._keys(self.study.contenders)}
         family = {self._hypothesis(key): test.p_value for key, test in tests.items()}
         adjusted = dict(zip(family, holm(list(family.values())).tolist(), strict=True))
         n_tests = sum(not np.isnan(p) for p in adjusted.values())
@@ -153,7 +144,7 @@ class _Table:
     def _chance(self) -> dict[tuple[str, str], float]:
         changes = {}
         for key in self._keys([self.study.baseline]):
-            start = self.references.before(key.row)
+            start = self.study.before(key.row)
             before = _mean(_finite(self.distances.of(key._replace(row=start)))) if start else np.nan
             sign = -1 if self.study.measures[key.measure].rises else 1
             change = sign * (self.distances.chance(key) - before)
@@ -162,7 +153,7 @@ class _Table:
 
     def _cell(self, key: Key, test: Comparison | None, p_holm: float) -> Cell:
         study, part = self.study, self.study.measures[key.measure]
-        of, start = self.distances.of, self.references.before(key.row)
+        of, start = self.distances.of, study.before(key.row)
         distances = of(key)
         changes = _finite(distances - of(key._replace(row=start)) if start else distances * np.nan)
         return Cell(
@@ -175,30 +166,18 @@ class _Table:
             p_holm=p_holm,
             verdict=verdict(test, alpha=study.alpha) if test else None,
             verdict_holm=verdict(test, alpha=study.alpha, p_value=p_holm) if test else None,
-            posterior=self._posterior(key, study.rope) if test and study.rope else None,
         )
 
     def _test(self, key: Key) -> Comparison:
+        """Return the test of the distances from fair against the baseline's."""
+        of = self.distances.of
         return corrected_t_test(
-            self._differences(key),
+            of(key) - of(key._replace(row=self.study.baseline)),
             test_to_train=self.n_test / self.n_train,
             confidence=1 - self.study.alpha,
-            published_folds=self.study.folds if self.study.protocol == "published" else None,
+            published_folds=None if self.study.pools else self.study.folds,
             resolution=RESOLUTION,
         )
-
-    def _posterior(self, key: Key, rope: float) -> Posterior:
-        return bayesian_correlated_t(
-            self._differences(key),
-            correlation=self.n_test / (self.n_test + self.n_train),
-            rope=rope,
-            resolution=RESOLUTION,
-        )
-
-    def _differences(self, key: Key) -> Floats:
-        """Return the distances from fair minus the baseline's."""
-        of = self.distances.of
-        return of(key) - of(key._replace(row=self.study.baseline))
 
     def _keys(self, rows: Iterable[str]) -> list[Key]:
         criteria, measures = self.study.criteria, self.study.measures
@@ -223,45 +202,6 @@ def _finite(changes: Floats) -> Floats:
 
 def _mean(changes: Floats) -> float:
     return float(changes.mean()) if len(changes) else float("nan")
-
-
-@dataclass(frozen=True)
-class ReferenceRows:
-    """The rows of one study from which changes are measured.
-
-    Parameters
-    ----------
-    study
-        The description of the study in its records.
-    unit
-        Its row of vectors at length 1; None if it has none.
-    """
-
-    study: StudyPart
-    unit: str | None
-
-    @classmethod
-    def of(cls, study: StudyPart, registry: Registry) -> ReferenceRows:
-        """Return the reference rows of a study."""
-        unit = unit_length_mitigator(registry)
-        return cls(study, unit if unit in study.rows else None)
-
-    @property
-    def start(self) -> str:
-        """The row from which most changes are measured."""
-        return self.unit if self.unit and self.study.normalize else RAW
-
-    @property
-    def contenders(self) -> tuple[str, ...]:
-        """The rows that are compared with the baseline."""
-        others = {self.study.baseline, RAW, self.start}
-        return tuple(row for row in self.study.rows if row not in others)
-
-    def before(self, row: str) -> str | None:
-        """Return the reference row of a row; None for the original vectors."""
-        if row == RAW:
-            return None
-        return RAW if row == self.unit else self.start
 
 
 class Key(NamedTuple):
@@ -307,7 +247,7 @@ class Distances:
             n = len(self.study.measures[key.measure].scenarios)
             return pooled([of_fold or (None,) * n for of_fold in scores])
         distances = _numbers([j.values[key.measure] if j else None for j in judged])
-        if self.study.judging == "pooled":
+        if self.study.pools:
             distances -= np.nan_to_num(self._floors(key))
         return distances
 
@@ -320,7 +260,7 @@ class Distances:
         if not np.isfinite(floors).any():
             return float("nan")
         if not self._is_pooled(key.measure):
-            return 0.0 if self.study.judging == "pooled" else float(np.nanmean(floors))
+            return 0.0 if self.study.pools else float(np.nanmean(floors))
         n = len(self.study.measures[key.measure].scenarios)
         spreads = [
             (j.spreads.get(key.measure) if j else None) or (None,) * n
@@ -330,7 +270,7 @@ class Distances:
         return pooled_floor(np.array(spreads, dtype=np.float64).reshape(shape))
 
     def _is_pooled(self, measure: str) -> bool:
-        return self.study.judging == "pooled" and self.study.measures[measure].signed
+        return self.study.pools and self.study.measures[measure].signed
 
     def _floors(self, key: Key) -> Floats:
         """Return the (repeats × folds,) mean distances with the sides of pairs swapped."""

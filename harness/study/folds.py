@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.concept import Concept
+from harness.letters import plain
 from harness.study.study_file import Folded, Protocol
 
 
@@ -79,8 +80,8 @@ def concept_without(
     concept: Concept,
     folded: Folded,
     train: Sequence[tuple[str, ...]],
-    held_out: Collection[str],
-    judged: Collection[str],
+    held_out: frozenset[str],
+    judged: frozenset[str],
 ) -> Concept:
     """Return the concept without the words that a mitigator must not be fitted on.
 
@@ -93,18 +94,17 @@ def concept_without(
     train
         The training items of that field.
     held_out
-        Held-out words; pairs and sets of other fields that have one of them are left out.
+        Held-out words, plain; pairs and sets of other fields that have one are left out.
     judged
-        Judged words; they are removed from the specific words, which mitigators do not change. As
-        in the published study.
+        Judged words, plain; they are removed from the specific words, which mitigators do not
+        change. As in the published study.
     """
-
-    def fitting(sets: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-        return tuple(words for words in sets if not any(word in held_out for word in words))
-
-    others = ("definitional_pairs", "definitional_sets", "equalize_sets")
-    remaining = {name: fitting(getattr(concept, name)) for name in others if name != folded}
-    specific = tuple(word for word in concept.specific_words if word not in judged)
+    others = {"definitional_pairs", "definitional_sets", "equalize_sets"} - {folded}
+    remaining = {
+        name: tuple(g for g in getattr(concept, name) if held_out.isdisjoint(map(plain, g)))
+        for name in others
+    }
+    specific = tuple(word for word in concept.specific_words if plain(word) not in judged)
     return concept.model_copy(
         update={**remaining, folded: tuple(train), "specific_words": specific}
     )

@@ -46,7 +46,6 @@ from harness.study.study_record import (
     Inner,
     Judged,
     MeasurePart,
-    Setting,
     StudyPart,
     StudyRecord,
     identity,
@@ -406,9 +405,8 @@ class OnModel:
             seed=file.seed,
             protocol=file.protocol,
         )
-        if not file.allow_overlap:
-            splits = [split for fold in self.folds for split in (fold.outer, *fold.inner)]
-            refuse_overlap(self.bench, list(dict.fromkeys(splits)))
+        splits = [split for fold in self.folds for split in (fold.outer, *fold.inner)]
+        refuse_overlap(self.bench, list(dict.fromkeys(splits)))
         self.units = tuple(
             Unit(candidate, fold, self._id(candidate, fold))
             for fold in self.folds
@@ -433,11 +431,10 @@ class OnModel:
             seed=file.seed,
             normalize=file.normalize,
             protocol=file.protocol,
-            judging=study.judging,
             alpha=file.alpha,
-            rope=file.rope,
             baseline=study.baseline,
             rows=tuple(candidate.label for candidate in study.candidates),
+            unit=study.unit_row,
             measures={
                 measure.name: MeasurePart(
                     metric=measure.metric.name,
@@ -481,10 +478,8 @@ class OnModel:
             held_out=tuple(words[i] for i in fold.outer.held_out),
             missing=self.bench.missing,
             inner=result.inner,
-            settings=result.settings,
             judged=dict(result.judged),
             reasons=dict(result.reasons),
-            overlap=result.overlap,
             seconds=seconds,
             environment=recording.environment("cpu"),
         )
@@ -544,10 +539,8 @@ class Result:
     """The result of a row in an outer fold; fields as in the record."""
 
     inner: tuple[Inner, ...]
-    settings: tuple[Setting, ...]
     judged: Mapping[str, Judged]
     reasons: Mapping[str, str]
-    overlap: tuple[str, ...]
 
 
 def judge(bench: Bench, place: Place, unit: Unit) -> Result:
@@ -561,8 +554,9 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
     inner: list[list[Outcome]] = [[] for _ in candidate.settings]
     if len(candidate.settings) > 1:
         inner = [[outcome(s, split) for split in fold.inner] for s in range(len(inner))]
-    distances = [_distances(outcomes, pool=study.judging == "pooled") for outcomes in inner]
-    chosen = {c: best([of_setting.get(c) for of_setting in distances]) for c in study.criteria}
+    pool = study.file.protocol == "nested"
+    known = [distances(outcomes, pool=pool) for outcomes in inner]
+    chosen = {c: best([of_setting.get(c) for of_setting in known]) for c in study.criteria}
     outer = {s: outcome(s, fold.outer, floors=True) for s in dict.fromkeys(chosen.values())}
     params: list[dict[str, Any]] = [json_like(dict(setting)) for setting in candidate.settings]
     return Result(
@@ -571,16 +565,8 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
             for s, of_setting in enumerate(inner)
             for k, outcome_ in enumerate(of_setting)
         ),
-        settings=tuple(
-            Setting(params=params[s], values=of_setting)
-            for s, of_setting in enumerate(distances)
-            if of_setting
-        ),
         judged={criterion: _judged_by(outer[s], params[s]) for criterion, s in chosen.items()},
         reasons={name: why for judged in outer.values() for name, why in judged.reasons.items()},
-        overlap=tuple(
-            sorted({t for s in outer for t in bench.overlap(candidate.chains[s], fold.outer)})
-        ),
     )
 
 
@@ -594,20 +580,20 @@ def best(distances: Sequence[float | None]) -> int:
     return known.index(min(known))
 
 
-def _distances(outcomes: Sequence[Outcome], *, pool: bool) -> dict[str, float | None]:
+def distances(outcomes: Sequence[Outcome], *, pool: bool) -> dict[str, float | None]:
     """Return the distances from fair of a setting over the inner folds; None where undefined.
 
     With `pool`, a score with a sign is pooled over the folds first.
     """
-    distances: dict[str, float | None] = {}
+    means: dict[str, float | None] = {}
     for measure in outcomes[0].values if outcomes else ():
         values = [outcome.values[measure] for outcome in outcomes]
         if pool and measure in outcomes[0].signed:
             values = pooled([outcome.signed[measure] for outcome in outcomes]).tolist()
         defined = [value for value in values if value is not None and math.isfinite(value)]
         complete = len(defined) == len(values)
-        distances[measure] = sum(defined) / len(defined) if complete else None
-    return distances
+        means[measure] = sum(defined) / len(defined) if complete else None
+    return means
 
 
 def _judged_by(outcome: Outcome, params: dict[str, Any]) -> Judged:

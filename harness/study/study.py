@@ -25,7 +25,7 @@ from harness.metrics import Ideal, Metric
 from harness.names import NONE
 from harness.registry.registry import Registry
 from harness.registry.trust import Gate
-from harness.study.study_file import Judging, MeasureFile, StudyFile
+from harness.study.study_file import MeasureFile, StudyFile
 from harness.task import yaml_files
 from harness.task.schema import Source
 from harness.task.task import Measurement, Task
@@ -76,17 +76,10 @@ class Study:
         """The measures by which hyper-parameters are chosen."""
         return self.file.criteria or tuple(self.file.measures)
 
-    @property
-    def judging(self) -> Judging:
-        """How rows are compared: by the distances of each fold, as published, or pooled."""
-        return "distances" if self.file.protocol == "published" else "pooled"
-
     @cached_property
     def digest(self) -> str:
         """Identifies what all rows share. The fingerprint of a row covers the rest."""
         file = self.file
-        # A study with the published judging keeps the digest of earlier versions.
-        judging = {} if self.judging == "distances" else {"judging": self.judging}
         return digest(
             {
                 "name": file.name,
@@ -98,7 +91,6 @@ class Study:
                 "criteria": list(self.criteria),
                 "max_missing": file.max_missing,
                 "measures": {m.name: [m.task.digest, m.score] for m in self.measures},
-                **judging,
             }
         )
 

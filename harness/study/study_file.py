@@ -12,7 +12,6 @@ from harness.task.schema import InputFile, ScenarioFile, Strict, Table
 
 Folded = Literal["definitional_pairs", "definitional_sets"]
 Protocol = Literal["nested", "published"]
-Judging = Literal["distances", "pooled"]
 
 
 class MitigatorUse(Strict):
@@ -86,11 +85,6 @@ class StudyFile(Strict):
     the other pairs, and the tests use that code's variance. This favours rows with large grids."""
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """Level of the tests."""
-    rope: float | None = Field(default=None, gt=0)
-    """Half the width of the region of practical equivalence, in the measures' unit. With it, tables
-    have the probabilities of the Bayesian correlated t-test."""
-    allow_overlap: bool = False
-    """Whether a mitigator may be judged on texts that it is fitted on."""
     max_missing: float = Field(default=0.2, ge=0, le=1)
     """Largest share of an input's words that the model may lack."""
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)

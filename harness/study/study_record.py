@@ -12,8 +12,9 @@ from pydantic import Field, model_validator
 from harness import limits
 from harness.digest import digest
 from harness.metrics import Ideal
-from harness.results.record import Count, Environment, Finite, Line, ModelPart, Part, Spread
-from harness.study.study_file import Judging, Protocol
+from harness.names import NONE
+from harness.results.record import Count, Environment, Finite, Line, ModelPart, Part
+from harness.study.study_file import Protocol
 
 SCHEMA = 1
 """Version of the schema of a study's record."""
@@ -71,21 +72,40 @@ class StudyPart(Part):
     """Whether all vectors are set to length 1 first."""
     protocol: Protocol
     """How hyper-parameters are chosen."""
-    judging: Judging = "distances"
-    """How rows are compared: by the mean `distances` of the folds, or `pooled`. Records of earlier
-    versions have distances only."""
     alpha: Annotated[float, Field(gt=0, lt=1)]
     """Level of the tests."""
-    rope: Spread | None = None
-    """Half the width of the region of practical equivalence."""
     baseline: str
     """Row that the others are tested against."""
     rows: tuple[str, ...]
-    """Labels of the rows in order, with `none` and the row of unit length, such as `normalize`."""
+    """Labels of the rows in order, with `none` and the row of unit length."""
+    unit: str | None = None
+    """Label of the row of vectors at length 1; null if no plugin has such a mitigator."""
     measures: dict[str, MeasurePart]
     """The columns in order."""
     criteria: tuple[str, ...]
     """Measures by which hyper-parameters are chosen."""
+
+    @property
+    def pools(self) -> bool:
+        """Whether rows are compared by pooled scores, and not by the distances of single folds."""
+        return self.protocol != "published"
+
+    @property
+    def start(self) -> str:
+        """The row from which most changes are measured."""
+        return self.unit if self.unit and self.normalize else NONE
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The rows that are compared with the baseline."""
+        others = {self.baseline, NONE, self.start}
+        return tuple(row for row in self.rows if row not in others)
+
+    def before(self, row: str) -> str | None:
+        """Return the row that a row's changes are measured from; None for the original vectors."""
+        if row == NONE:
+            return None
+        return NONE if row == self.unit else self.start
 
 
 class Inner(Part):
@@ -97,16 +117,6 @@ class Inner(Part):
     """The inner fold, from 0."""
     values: Values
     """Distance from fair by measure, on the inner fold's held-out pairs."""
-
-
-class Setting(Part):
-    """A setting of the hyper-parameters over all inner folds."""
-
-    params: dict[str, Any]
-    """The hyper-parameters."""
-    values: Values
-    """Distance from fair by measure, by which the setting is chosen. Null if a fold is undefined.
-    In a study that judges `pooled`, scores with a sign are pooled over the folds."""
 
 
 class Judged(Part):
@@ -154,14 +164,10 @@ class StudyRecord(Line):
     """Words of the study that the model lacks."""
     inner: tuple[Inner, ...] = ()
     """The results of all inner folds; empty where there is nothing to choose."""
-    settings: tuple[Setting, ...] = ()
-    """The settings to choose from; empty where there is nothing to choose."""
     judged: dict[str, Judged]
     """By criterion, the chosen hyper-parameters and their values."""
     reasons: dict[str, str] = Field(default_factory=dict)
     """By measure, why a value is undefined."""
-    overlap: tuple[str, ...] = ()
-    """Texts that the mitigator was both fitted and judged on."""
     seconds: Finite
     """Seconds that it took."""
     environment: Environment
@@ -175,11 +181,7 @@ class StudyRecord(Line):
     @model_validator(mode="after")
     def _agrees_with_its_study(self) -> Self:
         study = self.study
-        results: list[Inner | Setting | Judged] = [
-            *self.inner,
-            *self.settings,
-            *self.judged.values(),
-        ]
+        results: list[Inner | Judged] = [*self.inner, *self.judged.values()]
         differing = {name for part in results for name in set(part.values) ^ set(study.measures)}
         for wrong, problem in (
             ({self.row, study.baseline} - set(study.rows), "not a row of the study"),

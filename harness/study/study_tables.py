@@ -32,7 +32,7 @@ def changes(summary: Summary) -> tuple[Table, ...]:
     The row of the original vectors is left out, because changes are measured from it.
     """
     study = summary.study
-    rows = [row for row in study.rows if summary.references.before(row)]
+    rows = [row for row in study.rows if study.before(row)]
     digits = {measure: _digits(summary, measure) for measure in study.measures}
     return tuple(
         Table(
@@ -93,10 +93,10 @@ def chosen(summary: Summary) -> Table:
 
 def legend(summary: Summary) -> tuple[str, ...]:
     """Return the explanation of the table of changes, a line each."""
-    study, references = summary.study, summary.references
+    study = summary.study
     start, exception = "vectors as they come", ""
-    if references.start == references.unit:
-        exception = f" ({references.unit}: from {start})"
+    if study.start == study.unit:
+        exception = f" ({study.unit}: from {start})"
         start = "vectors of length 1"
     folds = f"{study.folds} folds" + (f" × {study.repeats}" if study.repeats > 1 else "")
     rising = [name for name, measure in study.measures.items() if measure.rises]
@@ -120,8 +120,7 @@ def legend(summary: Summary) -> tuple[str, ...]:
             f"{DETECTABLE}: the smallest difference from {study.baseline} that is found with a "
             f"probability of {POWER:.0%} after the correction, the median over rows"
         )
-    if not summary.overlap:
-        lines.append("no row was judged on a text that it was fitted on")
+    lines.append("no row was judged on a text that it was fitted on")
     if summary.alike and len(study.criteria) > 1:
         lines.append(f"all criteria ({', '.join(study.criteria)}) gave the same values")
     return tuple(lines)
@@ -195,7 +194,7 @@ def choices(summary: Summary) -> list[dict[str, Any]]:
 
 
 def _line(summary: Summary, cell: Cell) -> dict[str, Any]:
-    test, posterior = cell.comparison, cell.posterior
+    test = cell.comparison
     return {
         "study": summary.study.name,
         "model": summary.model.name,
@@ -218,9 +217,6 @@ def _line(summary: Summary, cell: Cell) -> dict[str, Any]:
         "floor": finite(summary.chance[cell.criterion, cell.measure]),
         "verdict": cell.verdict,
         "verdict_holm": cell.verdict_holm,
-        "fairer_by_more": finite(posterior.left) if posterior else None,
-        "within_rope": finite(posterior.rope) if posterior else None,
-        "less_fair_by_more": finite(posterior.right) if posterior else None,
         "reason": (test.reason or None) if test else None,
     }
 
@@ -275,7 +271,6 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "undefined": summary.undefined,
         "test": summary.test,
         "family": summary.family,
-        "overlap": list(summary.overlap),
         "cells": lines(summary),
         "chosen": choices(summary),
         "legend": list(legend(summary)),

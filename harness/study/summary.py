@@ -7,7 +7,6 @@ from `cells`.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from statistics import median
 from typing import Any
 
 from harness.errors import listed
-from harness.registry.registry import Registry
 from harness.results.record import ModelPart
-from harness.study.cells import POWER, Cell, ReferenceRows, cells
+from harness.study.cells import POWER, Cell, cells
 from harness.study.significance import Comparison
 from harness.study.study_record import StudyPart, StudyRecord
 
@@ -39,8 +37,6 @@ class Summary:
     ----------
     study, model
         The study and the embedder.
-    references
-        The rows from which changes are measured.
     complete
         Whether every row was judged in every fold of every repeat.
     undefined
@@ -59,8 +55,6 @@ class Summary:
         chance; NaN if unknown.
     test
         Name of the test; empty without one.
-    overlap
-        Texts that a row was both fitted and judged on.
     notes
         Caveats, a line each.
     statement
@@ -69,7 +63,6 @@ class Summary:
 
     study: StudyPart
     model: ModelPart
-    references: ReferenceRows
     complete: bool
     undefined: bool
     cells: Mapping[tuple[str, str, str], Cell]
@@ -78,7 +71,6 @@ class Summary:
     family: int
     chance: Mapping[tuple[str, str], float]
     test: str
-    overlap: tuple[str, ...]
     notes: tuple[str, ...]
     statement: tuple[str, ...]
 
@@ -92,19 +84,10 @@ class Summary:
 
         The median over rows of `Cell.detectable`; NaN without a test.
         """
-        cells = (self.cells[criterion, row, measure] for row in self.contenders)
-        sizes = [cell.detectable for cell in cells if math.isfinite(cell.detectable)]
-        return median(sizes) if sizes else math.nan
-
-    @property
-    def contenders(self) -> tuple[str, ...]:
-        """The rows that are compared with the baseline."""
-        return self.references.contenders
+        return _detectable([c for c in self.cells.values() if c.criterion == criterion], measure)
 
 
-def summarize(
-    records: Iterable[StudyRecord], registry: Registry | None = None
-) -> tuple[Summary, ...]:
+def summarize(records: Iterable[StudyRecord]) -> tuple[Summary, ...]:
     """Return a summary for each study and model.
 
     Parameters
@@ -113,28 +96,23 @@ def summarize(
         Records of any studies, in any order. If records of one study on one model differ in the
         settings that all rows share, or in the model's weights, only those that agree with the
         newest record count.
-    registry
-        Where the mitigator of unit length is looked up; by default the installed plugins.
     """
-    registry = registry or Registry()
     groups: dict[tuple[str, str], list[StudyRecord]] = {}
     for record in records:
         groups.setdefault((record.study.name, record.model.name), []).append(record)
-    return tuple(_summary(group, registry) for group in groups.values())
+    return tuple(_summary(group) for group in groups.values())
 
 
-def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
+def _summary(records: Sequence[StudyRecord]) -> Summary:
     newest = max(reversed(records), key=lambda record: record.created)
     study = newest.study
     kept = _latest(records, newest)
-    references = ReferenceRows.of(study, registry)
-    table = cells(references, kept)
+    table = cells(study, kept)
     tests = [cell.comparison for cell in table.by_key.values() if cell.comparison]
     n_expected = len(study.rows) * study.repeats * study.folds
     return Summary(
         study=study,
         model=newest.model,
-        references=references,
         complete=len(kept) == n_expected and not mixed(study, kept),
         undefined=any(test.reason for test in tests) or any(map(_is_undefined, kept)),
         cells=table.by_key,
@@ -143,10 +121,7 @@ def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
         family=table.family,
         chance=table.chance,
         test=tests[0].method if tests else "",
-        overlap=tuple(sorted({text for record in kept for text in record.overlap})),
-        notes=notes(
-            study, kept, ignored=len(records) - len(kept), tests=tests, unit=references.unit
-        ),
+        notes=notes(study, kept, ignored=len(records) - len(kept), tests=tests),
         statement=statement(study, list(table.by_key.values()), table.family, chance=table.chance),
     )
 
@@ -236,13 +211,6 @@ def statement(
                 f"Less than that is left between {study.baseline} and the floor by "
                 f"{', '.join(measures)}: a row at the floor would often be missed."
             )
-    if study.rope:
-        level = 1 - study.alpha
-        within = [c for c in compared if c.posterior and c.posterior.rope >= level]
-        lines.append(
-            f"within {study.rope:g} of {study.baseline} with a probability of at least {level:g}: "
-            f"{_rows(study, within)}"
-        )
     return tuple(lines)
 
 
@@ -302,7 +270,6 @@ def notes(
     *,
     ignored: int,
     tests: Iterable[Comparison],
-    unit: str | None,
 ) -> tuple[str, ...]:
     """Return the caveats to print with a study's numbers, a line each.
 
@@ -314,15 +281,11 @@ def notes(
         Number of other records of the same name.
     tests
         The comparisons with the baseline.
-    unit
-        The study's row of vectors at length 1; None if it is not known.
     """
     return (
         *_incomplete(study, records),
         *_ignored(ignored),
-        *_without_unit_length(study, unit=unit),
         *_protocol(study),
-        *_judging(study),
         *_missing_words(study, records),
         *(note for row in study.rows for note in _row(study, row, records)),
         *_without_test(tests),
@@ -373,31 +336,13 @@ def _ignored(n: int) -> list[str]:
     ]
 
 
-def _without_unit_length(study: StudyPart, *, unit: str | None) -> list[str]:
-    if unit is not None or not study.normalize:
-        return []
-    return [
-        "changes are counted from 'none', vectors as they come, because no installed plugin has a "
-        "mitigator of unit length: they include the change from setting vectors to length 1"
-    ]
-
-
 def _protocol(study: StudyPart) -> list[str]:
-    if study.protocol != "published":
+    if study.pools:
         return []
     return [
         "protocol 'published': hyper-parameters were chosen on the fold that judges, which favours "
         "rows with large grids; the tests use the published code's variance, "
         f"s²/n (1 + 1/{study.folds}), and find too many differences"
-    ]
-
-
-def _judging(study: StudyPart) -> list[str]:
-    if study.judging == "pooled" or study.protocol == "published":
-        return []
-    return [
-        "these records are of a version that compared the mean distances of single folds, which on "
-        "few pairs cannot come near 0; run the study again to compare pooled scores"
     ]
 
 
@@ -418,9 +363,6 @@ def _row(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str
     if any(record.normalize not in (None, study.normalize) for record in of_row):
         lengths = "as they come" if study.normalize else "of length 1"
         lines.append(f"'{row}' starts from vectors {lengths}, unlike the other rows")
-    if overlap := sorted({text for record in of_row for text in record.overlap}):
-        texts = listed(overlap, LISTED)
-        lines.append(f"'{row}' was judged on texts that it was fitted on: {texts}")
     return lines + _undefined_outside(study, row, of_row) + _undefined_inside(study, row, of_row)
 
 

@@ -79,7 +79,7 @@ def _panel(ax: Axes, summary: Summary, measure: str) -> None:
 def groups(summary: Summary) -> list[Group]:
     """Return a group for the rows that are equal under all criteria, and one for each criterion."""
     study = summary.study
-    mitigated = {*summary.contenders, study.baseline}
+    mitigated = {*study.contenders, study.baseline}
     first, width = summary.criteria[0], 0.8 / len(summary.criteria)
     fixed = [row for row in study.rows if _fixed(summary, row)]
     kinds = [
@@ -112,7 +112,7 @@ def axis(study: StudyPart, measure: str) -> str:
     """Return the title of the axis of a measure: its name, unit and direction."""
     part = study.measures[measure]
     unit = "score, higher is fairer" if part.rises else "distance from fair, lower is fairer"
-    if study.judging == "pooled":
+    if study.pools:
         unit = "score plus the floor of the fold, higher is fairer"
         if part.signed:
             unit = "what the fold adds to the pooled distance from fair, lower is fairer"

@@ -32,10 +32,10 @@ def study_part(**changed: Any) -> StudyPart:
         "seed": 42,
         "normalize": True,
         "protocol": "nested",
-        "judging": "pooled",
         "alpha": 0.05,
         "baseline": "old",
         "rows": ("none", "normalize", "old", "new"),
+        "unit": "normalize",
         "measures": MEASURES,
         "criteria": ("WEAT",),
     }

@@ -58,8 +58,8 @@ def test_held_out_words_are_removed_from_all_fields_of_the_concept():
         specific_words=["queen", "man", "nurse", "beard"],
     )
     left = concept_without(
-        concept, "definitional_pairs", [("she", "he"), ("girl", "boy")], {"woman", "man"},
-        {"woman", "man", "nurse"},
+        concept, "definitional_pairs", [("she", "he"), ("girl", "boy")],
+        frozenset({"woman", "man"}), frozenset({"woman", "man", "nurse"}),
     )  # fmt: skip
     assert left.definitional_pairs == (("she", "he"), ("girl", "boy"))
     assert left.definitional_sets == concept.definitional_sets

@@ -47,9 +47,3 @@ def test_a_verdict_that_differs_by_criterion_names_the_criterion():
     statement = statement_of(records)
     assert "fairer: new by WEAT (if chosen by ECT)" in statement
     assert "not told apart: new by WEAT (if chosen by WEAT), ECT" in statement
-
-
-def test_a_region_of_equivalence_adds_the_rows_that_lie_within_it():
-    *_, last = statement_of(records_of(study_part(rope=0.1), DISTANCES))
-    assert last.startswith("within 0.1 of old")
-    assert last.endswith("at least 0.95: new by ECT")

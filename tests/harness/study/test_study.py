@@ -45,7 +45,7 @@ def test_a_fairer_score_has_less_distance_from_fair(resolved):
 
 def test_the_digest_of_a_study_does_not_depend_on_its_prose_or_tests(resolved, content):
     digest = resolved().digest
-    content |= {"title": "Another", "alpha": 0.01, "rope": 0.1, "baseline": "leace"}
+    content |= {"title": "Another", "alpha": 0.01, "baseline": "leace"}
     assert resolved().digest == digest
     content["seed"] = 7
     assert resolved().digest != digest
