@@ -32,7 +32,7 @@ from .cells import (
     under_prompts,
 )
 from .findings import LANGUAGES, count, listed, narrow, notices
-from .prompts import prompts_decide
+from .prompts import under_several
 from .views import PREFIXES, Estimated, View, cells_of, views_of
 
 if TYPE_CHECKING:
@@ -1001,7 +1001,7 @@ def _ranked(
     for part in (everything, *named):
         on_it = pl.col("task").is_in(part.tasks)
         cells_on = data.cells.filter(on_it)
-        lines = prompts_decide(cells_on, data.draws, data.rows)
+        lines = under_several(cells_on, data.draws, data.rows)
         if part.name != ALL:
             its_grid = grid.filter(pl.col("task").cast(pl.String).is_in(part.tasks))
             lines += [line for name in PREFIXES for line in narrow(its_grid, failing, name)]
