@@ -2,7 +2,7 @@
 
 A word embedder looks a word up as it is, then lower-cased, then with `_` for spaces, then with
 composed and decomposed accents; an uncased encoder lower-cases every text. Other models distinguish
-these texts. The leak checks of runs and of studies use this to compare texts.
+these texts. Word sets count such texts once.
 """
 
 from __future__ import annotations
@@ -33,12 +33,9 @@ class Spellings:
     alike
         By text, all texts that the model reads like it. A text that is not listed has no other
         spelling.
-    reads_case
-        Whether any two of the texts that differ in case alone have different vectors.
     """
 
     alike: Mapping[str, frozenset[str]]
-    reads_case: bool = False
 
     @classmethod
     def of(cls, texts: Iterable[str], encode: Callable[[Sequence[str]], Vectors]) -> Spellings:
@@ -62,15 +59,12 @@ class Spellings:
         except HarnessError:
             vectors = None
         alike: dict[str, frozenset[str]] = {}
-        reads_case = False
         start = 0
         for group in suspected:
             rows = None if vectors is None else vectors[start : start + len(group)]
-            same = _alike(group, rows)
-            reads_case = reads_case or _differ_by_case(group, rows, same)
-            alike |= same
+            alike |= _alike(group, rows)
             start += len(group)
-        return cls(alike, reads_case)
+        return cls(alike)
 
     def like(self, texts: Iterable[str]) -> set[str]:
         """Return `texts` in every spelling that the model reads alike."""
@@ -101,19 +95,6 @@ def _alike(group: Sequence[str], vectors: Vectors | None) -> dict[str, frozenset
     }
 
 
-def _differ_by_case(
-    group: Sequence[str], vectors: Vectors | None, alike: Mapping[str, frozenset[str]]
-) -> bool:
-    """Return whether texts of a group that have a vector, and differ in case alone, are apart."""
-    if vectors is None:
-        return False
-    known = itertools.compress(group, has_direction(vectors).tolist())
-    return any(
-        a.casefold() == b.casefold() and b not in alike[a]
-        for a, b in itertools.combinations(known, 2)
-    )
-
-
 # Words in texts, as whole words. In a language that writes no spaces none is found inside a text.
 
 
@@ -124,35 +105,26 @@ class Held:
     Parameters
     ----------
     words
-        The words in their order, in lower case if case is ignored.
+        The words in their order, in lower case.
     frame
         Hash of the rest of the text. Texts of one frame differ in the words alone.
-    alone
-        Whether the text is one of the words, and nothing else.
     """
 
     words: tuple[str, ...]
     frame: int
-    alone: bool
 
 
 class Finder:
-    """Finds words in texts: `her` in `her's` and in `to her.`, not in `other`.
+    """Finds words in texts, in any case: `her` in `her's` and in `To her.`, not in `other`.
 
     Parameters
     ----------
     words
         Words, or phrases of several.
-    ignoring_case
-        Whether `He` is `he`. Otherwise a word is found as it is written, and with a capital, which
-        the first word of a sentence has.
     """
 
-    def __init__(self, words: Iterable[str], *, ignoring_case: bool) -> None:
-        self._ignoring_case = ignoring_case
-        spelled = {self._read(word).strip() for word in words}
-        if not ignoring_case:
-            spelled |= {word[:1].upper() + word[1:] for word in spelled}
+    def __init__(self, words: Iterable[str]) -> None:
+        spelled = {letters.plain(word).strip() for word in words}
         found = {word: letters.words(word) for word in spelled}
         self._firsts = {first for first, *_ in filter(None, found.values())}
         self._pattern = letters.whole(
@@ -165,13 +137,9 @@ class Finder:
         """Return the words that a text holds; None if there are none."""
         if not self._firsts:
             return None
-        read = self._read(text)
+        read = letters.plain(text)
         if self._firsts.isdisjoint(letters.words(read)):
             return None
         parts = self._pattern.split(read)  # what is around the words, and between them the words
         frame, words = tuple(parts[::2]), tuple(parts[1::2])
-        return Held(words, hash(frame), alone=frame == ("", "")) if words else None
-
-    def _read(self, text: str) -> str:
-        text = text.casefold() if self._ignoring_case else text
-        return letters.composed(text.replace("_", " "))
+        return Held(words, hash(frame)) if words else None

@@ -371,7 +371,7 @@ class Coverage(Part):
 class WordOverlap(Part):
     """How many texts of an input hold words that the mitigator was fitted on.
 
-    A word counts as a whole word, as the model reads it: in any case, if the model ignores case.
+    A word counts as a whole word, in any case.
     """
 
     input: Label

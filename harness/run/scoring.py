@@ -50,7 +50,7 @@ from harness.run.plan import Forms, Job
 from harness.run.recording import MetricScores, ModelFacts, Provenance, Ratio, SampleRows
 from harness.run.settings import Settings
 from harness.run.unread import SAME, Unread
-from harness.run.unseen import HeldOutFits, Judged, fitted
+from harness.run.unseen import Fitted, HeldOutFits, Judged
 from harness.task.inputs import Input
 from harness.task.schema import NO_YARDSTICK
 from harness.task.task import Measurement, Scenario, Task
@@ -583,7 +583,7 @@ class JobScorer:
         self._compare, self._unread, self._fits = compare, unread, fits
         self._yardsticks = yardsticks or Yardsticks()
         self._vectors = {id(job.mitigator): JobVectors(job, encode, reading)}
-        self._fitted = fitted(job, encode)
+        self._fitted = Fitted(job)
         self._alike = (forms or Forms(encode)).of(job.task)
 
     def steps(self) -> Iterator[Step]:

@@ -19,7 +19,7 @@ import dataclasses
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -31,7 +31,7 @@ from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Vocabulary, vocabulary_of
-from harness.encode.spellings import Finder, Held, Spellings
+from harness.encode.spellings import Finder, Held
 from harness.errors import HarnessError
 from harness.letters import plain
 from harness.letters import words as words_in
@@ -330,8 +330,8 @@ def _states_no_fit(stage: Mitigator) -> bool:
 
 # Words of the fit inside longer texts, such as the sentences of CrowS-Pairs: they are counted.
 #
-# Texts are compared as the model reads them. Texts of a fit, and of a task, count as they are
-# written, before any rewriting: a text that was made of a fitting word is about that word.
+# Texts of a fit, and of a task, count as they are written, before any rewriting: a text that was
+# made of a fitting word is about that word.
 
 
 LONGEST_PHRASE = 3
@@ -341,21 +341,17 @@ LISTED_WORDS = 10
 
 
 class Fitted:
-    """What the mitigator of a job was fitted on, and how many texts of a task hold words of it.
+    """How many texts of a task hold words that the mitigator of a job was fitted on.
 
     Parameters
     ----------
-    texts
-        Texts of the fit and of the task that the model reads like a text of the fit.
-    words
-        Words of the fit.
-    ignoring_case
-        Whether words in longer texts are found in any case.
+    job
+        A task under a mitigator, whose stages that rewrite are fitted.
     """
 
-    def __init__(self, texts: Iterable[str], words: Iterable[str], *, ignoring_case: bool) -> None:
-        self._texts = frozenset(texts)
-        self._finder = Finder(words, ignoring_case=ignoring_case) if self._texts else None
+    def __init__(self, job: Job) -> None:
+        texts = fitting_texts(job.mitigator, job.concept)
+        self._finder = Finder(fitting_words(texts, job.concept)) if texts else None
         # By ids of inputs: several metrics read the same ones.
         self._found: dict[int, _Found] = {}
         self._counted: dict[tuple[int, ...], tuple[WordOverlap, ...]] = {}
@@ -389,12 +385,7 @@ class Fitted:
         """Return what an input holds."""
         if id(input_) not in self._found:
             texts = dict.fromkeys(input_.texts or ())
-            held = [
-                held
-                for text in texts
-                # Only its vector tells whether a text of one word is that word to the model.
-                if (held := finder.held(text)) and (not held.alone or text in self._texts)
-            ]
+            held = [held for text in texts if (held := finder.held(text))]
             counts = Counter(word for part in held for word in dict.fromkeys(part.words))
             words = tuple(word for word, _ in counts.most_common(LISTED_WORDS))
             self._found[id(input_)] = _Found(len(texts), held, words)
@@ -408,25 +399,6 @@ class _Found:
     texts: int
     held: Sequence[Held]
     words: tuple[str, ...]
-
-
-def fitted(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> Fitted:
-    """Return what the mitigator of a job was fitted on.
-
-    Parameters
-    ----------
-    job
-        A task under a mitigator, whose stages that rewrite are fitted.
-    encode
-        Returns the (n, d) vectors of texts, unmitigated.
-    """
-    texts = fitting_texts(job.mitigator, job.concept)
-    if not texts:
-        return Fitted((), (), ignoring_case=True)
-    inputs = [input_ for scenario in job.task.scenarios for input_ in scenario.inputs.values()]
-    spellings = Spellings.of([*texts, *units(inputs)], encode)
-    words = fitting_words(texts, job.concept)
-    return Fitted(spellings.like(texts), words, ignoring_case=not spellings.reads_case)
 
 
 def fitting_texts(chain: Chain, concept: Concept | None) -> list[str]:
@@ -460,6 +432,6 @@ def fitting_words(texts: Iterable[str], concept: Concept | None) -> list[str]:
         return words
     sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
     listed = [word for members in (*sets, concept.specific_words) for word in members]
-    finder = Finder(listed, ignoring_case=True)
+    finder = Finder(listed)
     held = filter(None, map(finder.held, sentences))
     return list(dict.fromkeys([*words, *(word for part in held for word in part.words)]))

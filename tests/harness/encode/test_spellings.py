@@ -56,15 +56,8 @@ def test_texts_that_cannot_be_encoded_count_as_alike():
     assert Spellings.of(["He", "he"], fails).like(["He"]) == {"He", "he"}
 
 
-def test_a_model_reads_case_if_any_two_spellings_with_vectors_are_apart():
-    assert Spellings.of(["US", "us"], WORDS.encode).reads_case
-    assert not Spellings.of(["He", "HE", "she"], WORDS.encode).reads_case
-    assert not Spellings.of(["unknown", "Unknown"], WORDS.encode).reads_case
-    assert not Spellings.of(["New York", "new_york"], WORDS.encode).reads_case
-
-
-def held(text: str, *words: str, ignoring_case: bool = True) -> tuple[str, ...]:
-    found = Finder(words, ignoring_case=ignoring_case).held(text)
+def held(text: str, *words: str) -> tuple[str, ...]:
+    found = Finder(words).held(text)
     return found.words if found else ()
 
 
@@ -88,26 +81,19 @@ def test_a_word_is_found_as_a_whole_word_in_any_case(text, words):
     assert held(text, *fitted) == words
 
 
-def test_where_case_is_read_a_word_counts_as_written_and_with_a_capital():
-    for text, words in {"Us, us or US": ("Us", "us"), "john and John": ("John",)}.items():
-        assert held(text, "us", "John", ignoring_case=False) == words
-
-
 def test_the_longest_phrase_counts():
     for text in ("her twin brother", "her twin-brother", "her twin\nbrother"):
         assert held(text, "brother", "twin_brother") == (text.removeprefix("her "),)
 
 
 def test_texts_of_one_frame_differ_in_the_words_alone():
-    finder = Finder(["he", "she", "his", "her"], ignoring_case=True)
+    finder = Finder(["he", "she", "his", "her"])
     frames = [finder.held(text) for text in ("He has his bag.", "she has her bag.", "He has a bag")]
     assert frames[0].frame == frames[1].frame != frames[2].frame
-    assert finder.held("She").alone
-    assert not finder.held("She.").alone
 
 
 def test_a_word_is_not_found_inside_a_word_with_vowel_signs_or_joiners():
-    finder = Finder(["पुत्र", "پسر"], ignoring_case=True)
+    finder = Finder(["पुत्र", "پسر"])
     assert finder.held("यह पुत्र है").words == ("पुत्र",)
     assert finder.held("यह पुत्री है") is None
     assert finder.held("پسر\u200cها") is None

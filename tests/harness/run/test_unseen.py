@@ -344,15 +344,6 @@ def test_words_are_counted_as_the_task_has_them_whatever_rewrites_its_texts(tmp_
     assert chained.word_overlap == alone.word_overlap
 
 
-def test_a_model_that_reads_case_tells_a_word_from_its_capitals(tmp_path):
-    rows = [[row[0], "HE is here.", *row[2:]] for row in ROWS[:1]] + ROWS[1:]
-    _, uncased = primary(versions(rows), tmp_path, model=Uncased())
-    _, cased = primary(versions(rows), tmp_path)
-    assert held(uncased)["versions_1"] == (2, 3)
-    assert held(cased)["versions_1"] == (1, 3), "'HE' is another word"
-    assert held(cased)["versions_2"] == (2, 3), "the equalize sets have 'She'"
-
-
 def test_of_sentences_of_a_fit_the_words_of_the_concept_count():
     concept = Concept(name="own", definitional_pairs=[("she", "he")], specific_words=["nun"])
     sentences = ["She is a doctor.", "He is a doctor.", "The old nun is a doctor."]
