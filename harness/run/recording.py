@@ -84,8 +84,7 @@ class SampleRows:
 
         A row has the text of the item as `text`, its input as `input`, and the name of its word
         set, if any, as `set`; an item of several inputs, such as a pair, has each text under the
-        name of its input. `embedded` is the text as the mitigator rewrote it, and `cluster` the
-        number that items of one word share.
+        name of its input. `embedded` is the text as the mitigator rewrote it.
 
         Raises
         ------
@@ -100,8 +99,6 @@ class SampleRows:
         columns: dict[str, Sequence[Any]] = {}
         for name in names:
             columns |= self._texts(name, part, single=len(names) == 1)
-        if names:
-            columns |= self._clusters(names[0], part)
         columns |= {name: _values(values) for name, values in part.columns.items()}
         if part.contribution is not None:
             columns["contribution"] = _values(part.contribution)
@@ -125,12 +122,6 @@ class SampleRows:
             set_ = {"set": [input_.sets] * len(texts)} if input_.sets else {}
             columns = {"input": [name] * len(texts), **set_, "text": texts}
         return columns | (rewritten if embedded != texts else {})
-
-    def _clusters(self, name: str, part: Samples) -> dict[str, Sequence[int]]:
-        """Return the column of the clusters of an input, if items share one."""
-        input_ = self.inputs[name]
-        codes = self._chosen(input_, input_.clusters.tolist(), part)
-        return {"cluster": codes} if len(set(codes)) < len(codes) else {}
 
     def _chosen(self, input_: Input, values: Sequence[Any], part: Samples) -> list[Any]:
         """Return the values of the items of a part, from those of all rows of the input."""

@@ -52,14 +52,13 @@ def rows_of(evaluate, registry_with, plugin, write):
     return rows
 
 
-def test_a_row_has_the_text_as_written_its_cluster_and_what_it_contributes(rows_of):
+def test_a_row_has_the_text_as_written_and_what_it_contributes(rows_of):
     rows = rows_of("[Samples('targets_1', [1, 2, 3, float('nan')], {'c': targets_1[:, 0]})]")
     assert [row["text"] for row in rows] == [
         "This is a village.", "It is a village.", "This is a farm.", "It is a farm.",
     ]  # fmt: skip
-    assert [row["cluster"] for row in rows] == [0, 0, 1, 1]
     assert [row["contribution"] for row in rows] == [1, 2, 3, None]
-    assert list(rows[0]) == ["input", "set", "text", "cluster", "c", "contribution"]
+    assert list(rows[0]) == ["input", "set", "text", "c", "contribution"]
     assert rows[0]["input"] == "targets_1"
 
 
