@@ -53,8 +53,10 @@ class Bench:
     ----------
     study
         The study.
-    layout
-        All texts and metric calls.
+    texts
+        All texts by route, each once.
+    calls
+        The metric calls, by measure and scenario.
     items
         Positions of the study's pairs that the model has.
     missing
@@ -62,14 +64,10 @@ class Bench:
     """
 
     study: Study
-    layout: Layout
+    texts: Mapping[Route, tuple[str, ...]]
+    calls: tuple[Call, ...]
     items: tuple[int, ...]
     missing: tuple[str, ...]
-
-    @property
-    def texts(self) -> Mapping[Route, tuple[str, ...]]:
-        """All texts by route, each once."""
-        return self.layout.texts
 
     @cached_property
     def words(self) -> tuple[tuple[str, ...], ...]:
@@ -115,7 +113,7 @@ class Bench:
             return undefined(self.study.measures, one_line(error))
         held_out = np.array([self.items[i] for i in split.held_out], dtype=np.int64)
         readings: dict[str, list[tuple[str, Reading]]] = {}
-        for call in self.layout.calls:
+        for call in self.calls:
             try:
                 reading = self._reading(call, vectors, held_out, floors=floors)
             except PLUGIN_ERRORS as error:
@@ -242,8 +240,8 @@ def prepare(study: Study, embedder: Embedder) -> Bench:
             f"{file.folded.replace('_', ' ')} of concept '{file.concept}', too few for "
             f"{file.folds} folds"
         )
-    layout = lay_out(study, info.name, items, missing)
-    return Bench(study, layout, items, tuple(sorted(missing)))
+    texts, calls = lay_out(study, info.name, items, missing)
+    return Bench(study, texts, calls, items, tuple(sorted(missing)))
 
 
 def _missing(study: Study, embedder: Embedder) -> frozenset[str]:
@@ -429,23 +427,9 @@ class Call:
     parts: Mapping[str, Part]
 
 
-@dataclass(frozen=True)
-class Layout:
-    """All texts and calls of a study on one model.
-
-    Parameters
-    ----------
-    texts
-        The texts by route, each once.
-    calls
-        The calls, by measure and scenario.
-    """
-
-    texts: Mapping[Route, tuple[str, ...]]
-    calls: tuple[Call, ...]
-
-
-def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset[str]) -> Layout:
+def lay_out(
+    study: Study, model: str, items: tuple[int, ...], missing: frozenset[str]
+) -> tuple[dict[Route, tuple[str, ...]], tuple[Call, ...]]:
     """Return all texts and calls of a study on a model.
 
     Parameters
@@ -487,8 +471,7 @@ def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset
                 }
                 options = _without_nulls(measurement.metric) | dict(measurement.options)
                 calls.append(Call(number, scenario.name, options, parts))
-    texts = {route: tuple(of_route) for route, of_route in positions.items()}
-    return Layout(texts, tuple(calls))
+    return {route: tuple(of_route) for route, of_route in positions.items()}, tuple(calls)
 
 
 def _without_nulls(metric: Metric) -> dict[str, Any]:
@@ -573,37 +556,17 @@ def scores_of_swapped(
     if not np.array_equal(parts[first].codes, parts[second].codes):
         return np.array([])
     pair_of_row = np.searchsorted(np.sort(items), parts[first].codes)
+    n = len(pair_of_row)
+    both = np.concatenate([arrays[first], arrays[second]])
+    words = (*texts.get(first, ()), *texts.get(second, ()))
     scores = []
     for swaps in assignments(len(items))[1:]:
         swapped = swaps[pair_of_row]
-        scores.append(
-            score(
-                {**arrays, **_exchanged(arrays, first, second, swapped)},
-                {**texts, **_exchanged_texts(texts, first, second, swapped)},
-            )
-        )
+        rows = dict(zip(sides, np.arange(n) + n * np.stack([swapped, ~swapped]), strict=True))
+        vectors = {name: both[of] for name, of in rows.items()}
+        written = {name: tuple(words[i] for i in of) for name, of in rows.items()} if words else {}
+        scores.append(score({**arrays, **vectors}, {**texts, **written}))
     return np.array(scores)
-
-
-def _exchanged(
-    arrays: Mapping[str, Reals], first: str, second: str, swapped: Swaps
-) -> dict[str, Any]:
-    x, y = arrays[first], arrays[second]
-    rows = swapped.reshape(-1, *(1,) * (x.ndim - 1))
-    return {first: np.where(rows, y, x), second: np.where(rows, x, y)}
-
-
-def _exchanged_texts(
-    texts: Mapping[str, Texts], first: str, second: str, swapped: Swaps
-) -> dict[str, Texts]:
-    if first not in texts:
-        return {}
-    x, y = texts[first], texts[second]
-    both = list(zip(x, y, swapped.tolist(), strict=True))
-    return {
-        first: tuple(b if is_swapped else a for a, b, is_swapped in both),
-        second: tuple(a if is_swapped else b for a, b, is_swapped in both),
-    }
 
 
 class Base:

@@ -120,7 +120,16 @@ class _Table:
     """The distances of a study, and the cells computed from them."""
 
     def __init__(self, study: StudyPart, records: Sequence[StudyRecord]) -> None:
-        self.study, self.distances = study, Distances(study, records)
+        self.study = study
+        self._judged: dict[tuple[str, str], list[Judged | None]] = {
+            (criterion, row): [None] * (study.repeats * study.folds)
+            for criterion in study.criteria
+            for row in study.rows
+        }
+        for record in records:
+            place = record.repeat * study.folds + record.fold
+            for criterion in study.criteria:
+                self._judged[criterion, record.row][place] = record.judged[criterion]
         self.n_test = float(np.mean([len(record.held_out) for record in records]))
         self.n_train = float(np.mean([record.train for record in records]))
         self.choosing = {record.row for record in records if record.inner}
@@ -145,15 +154,15 @@ class _Table:
         changes = {}
         for key in self._keys([self.study.baseline]):
             start = self.study.before(key.row)
-            before = _mean(_finite(self.distances.of(key._replace(row=start)))) if start else np.nan
+            before = _mean(_finite(self._of(key._replace(row=start)))) if start else np.nan
             sign = -1 if self.study.measures[key.measure].rises else 1
-            change = sign * (self.distances.chance(key) - before)
+            change = sign * (self._chance_of(key) - before)
             changes[key.criterion, key.measure] = float(change)
         return changes
 
     def _cell(self, key: Key, test: Comparison | None, p_holm: float) -> Cell:
         study, part = self.study, self.study.measures[key.measure]
-        of, start = self.distances.of, study.before(key.row)
+        of, start = self._of, study.before(key.row)
         distances = of(key)
         changes = _finite(distances - of(key._replace(row=start)) if start else distances * np.nan)
         return Cell(
@@ -170,7 +179,7 @@ class _Table:
 
     def _test(self, key: Key) -> Comparison:
         """Return the test of the distances from fair against the baseline's."""
-        of = self.distances.of
+        of = self._of
         return corrected_t_test(
             of(key) - of(key._replace(row=self.study.baseline)),
             test_to_train=self.n_test / self.n_train,
@@ -178,6 +187,48 @@ class _Table:
             published_folds=None if self.study.pools else self.study.folds,
             resolution=RESOLUTION,
         )
+
+    def _of(self, key: Key) -> Floats:
+        """Return the (repeats × folds,) distances from fair; NaN where undefined.
+
+        If pooled, their mean is the absolute pooled score, or the mean of the absolute values minus
+        their floors; single folds may be below 0.
+        """
+        judged = self._judged[key.criterion, key.row]
+        if self._is_pooled(key.measure):
+            scores = (j.signed.get(key.measure) if j else None for j in judged)
+            n = len(self.study.measures[key.measure].scenarios)
+            return pooled([of_fold or (None,) * n for of_fold in scores])
+        distances = np.array([j.values[key.measure] if j else None for j in judged], float)
+        if self.study.pools:
+            distances -= np.nan_to_num(self._floors(key))
+        return distances
+
+    def _chance_of(self, key: Key) -> float:
+        """Return the mean distance for pairs with sides swapped at random.
+
+        NaN if the records do not state it, or if the measure does not depend on sides.
+        """
+        floors = self._floors(key)
+        if not np.isfinite(floors).any():
+            return float("nan")
+        if not self._is_pooled(key.measure):
+            return 0.0 if self.study.pools else float(np.nanmean(floors))
+        n = len(self.study.measures[key.measure].scenarios)
+        spreads = [
+            (j.spreads.get(key.measure) if j else None) or (None,) * n
+            for j in self._judged[key.criterion, key.row]
+        ]
+        shape = (self.study.repeats, self.study.folds, n)
+        return pooled_floor(np.array(spreads, dtype=np.float64).reshape(shape))
+
+    def _is_pooled(self, measure: str) -> bool:
+        return self.study.pools and self.study.measures[measure].signed
+
+    def _floors(self, key: Key) -> Floats:
+        """Return the (repeats × folds,) mean distances with the sides of pairs swapped."""
+        judged = self._judged[key.criterion, key.row]
+        return np.array([j.floors.get(key.measure) if j else None for j in judged], float)
 
     def _keys(self, rows: Iterable[str]) -> list[Key]:
         criteria, measures = self.study.criteria, self.study.measures
@@ -210,76 +261,6 @@ class Key(NamedTuple):
     criterion: str
     row: str
     measure: str
-
-
-class Distances:
-    """The distances from fair of all rows.
-
-    Parameters
-    ----------
-    study
-        The study, as its records state it.
-    records
-        At most one for each row, repeat and fold.
-    """
-
-    def __init__(self, study: StudyPart, records: Sequence[StudyRecord]) -> None:
-        self.study = study
-        self._judged: dict[tuple[str, str], list[Judged | None]] = {
-            (criterion, row): [None] * (study.repeats * study.folds)
-            for criterion in study.criteria
-            for row in study.rows
-        }
-        for record in records:
-            place = record.repeat * study.folds + record.fold
-            for criterion in study.criteria:
-                self._judged[criterion, record.row][place] = record.judged[criterion]
-
-    def of(self, key: Key) -> Floats:
-        """Return the (repeats × folds,) distances from fair; NaN where undefined.
-
-        If pooled, their mean is the absolute pooled score, or the mean of the absolute values minus
-        their floors; single folds may be below 0.
-        """
-        judged = self._judged[key.criterion, key.row]
-        if self._is_pooled(key.measure):
-            scores = (j.signed.get(key.measure) if j else None for j in judged)
-            n = len(self.study.measures[key.measure].scenarios)
-            return pooled([of_fold or (None,) * n for of_fold in scores])
-        distances = _numbers([j.values[key.measure] if j else None for j in judged])
-        if self.study.pools:
-            distances -= np.nan_to_num(self._floors(key))
-        return distances
-
-    def chance(self, key: Key) -> float:
-        """Return the mean distance for pairs with sides swapped at random.
-
-        NaN if the records do not state it, or if the measure does not depend on sides.
-        """
-        floors = self._floors(key)
-        if not np.isfinite(floors).any():
-            return float("nan")
-        if not self._is_pooled(key.measure):
-            return 0.0 if self.study.pools else float(np.nanmean(floors))
-        n = len(self.study.measures[key.measure].scenarios)
-        spreads = [
-            (j.spreads.get(key.measure) if j else None) or (None,) * n
-            for j in self._judged[key.criterion, key.row]
-        ]
-        shape = (self.study.repeats, self.study.folds, n)
-        return pooled_floor(np.array(spreads, dtype=np.float64).reshape(shape))
-
-    def _is_pooled(self, measure: str) -> bool:
-        return self.study.pools and self.study.measures[measure].signed
-
-    def _floors(self, key: Key) -> Floats:
-        """Return the (repeats × folds,) mean distances with the sides of pairs swapped."""
-        judged = self._judged[key.criterion, key.row]
-        return _numbers([j.floors.get(key.measure) if j else None for j in judged])
-
-
-def _numbers(values: Sequence[float | None]) -> Floats:
-    return np.array(values, dtype=np.float64)
 
 
 def pooled(signed: Sequence[Sequence[float | None]]) -> Floats:

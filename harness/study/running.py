@@ -471,6 +471,7 @@ class OnModel:
             model=recording.model_part(self.info),
             row=candidate.label,
             mitigator=candidate.name,
+            fingerprint=candidate.fingerprint,
             normalize=candidate.normalize,
             repeat=fold.repeat,
             fold=fold.number,

@@ -118,7 +118,8 @@ def resolve(document: yaml_files.Document, registry: Registry) -> Study:
     with document.pointing_at(("concept",)):
         concept = registry.concept(file.concept)
     _check_folds(document, file, len(getattr(concept, file.folded)))
-    unit_row = unit_length_mitigator(registry)
+    # The core knows no plugin by name: a spec says that it sets vectors to length 1, and no more.
+    unit_row = next((name for name, spec in registry.mitigators.items() if spec.unit_length), None)
     if unit_row is None and file.normalize:
         raise document.error(
             "no installed plugin has a mitigator of unit length (`unit_length` in its spec), from "
@@ -144,15 +145,6 @@ def resolve(document: yaml_files.Document, registry: Registry) -> Study:
     study = Study(file, concept, (*added_rows, *own_rows), tuple(columns), unit_row)
     _check_names(document, study)
     return study
-
-
-def unit_length_mitigator(registry: Registry) -> str | None:
-    """Return the name of the first mitigator of unit length, or None if no plugin has one.
-
-    Its spec states that it sets vectors to length 1 and does nothing else: the core knows no plugin
-    by name.
-    """
-    return next((name for name, spec in registry.mitigators.items() if spec.unit_length), None)
 
 
 def asked(document: yaml_files.Document, file: StudyFile, registry: Registry) -> Gate:

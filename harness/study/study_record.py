@@ -150,6 +150,8 @@ class StudyRecord(Line):
     """Label of the mitigator."""
     mitigator: str
     """Its name as users type it."""
+    fingerprint: str
+    """Hash of the mitigator and its grid."""
     normalize: bool | None = None
     """Whether vectors were set to length 1 before it; null for the study's setting."""
     repeat: int = Field(ge=0)

@@ -113,7 +113,7 @@ def _summary(records: Sequence[StudyRecord]) -> Summary:
     return Summary(
         study=study,
         model=newest.model,
-        complete=len(kept) == n_expected and not mixed(study, kept),
+        complete=len(kept) == n_expected,
         undefined=any(test.reason for test in tests) or any(map(_is_undefined, kept)),
         cells=table.by_key,
         chosen=_chosen(study, kept),
@@ -127,15 +127,23 @@ def _summary(records: Sequence[StudyRecord]) -> Summary:
 
 
 def _latest(records: Sequence[StudyRecord], newest: StudyRecord) -> list[StudyRecord]:
-    """Return the last record of each row and fold, of the same study and weights as `newest`."""
-    latest: dict[tuple[str, int, int], StudyRecord] = {}
-    for record in sorted(records, key=lambda record: record.created):
-        if (
-            record.study.digest == newest.study.digest
-            and record.model.fingerprint == newest.model.fingerprint
-            and record.row in newest.study.rows
-        ):
-            latest[record.row, record.repeat, record.fold] = record
+    """Return the last record of each row and fold: of the study and the weights of `newest`.
+
+    All folds of a row have the mitigator and the grid of its newest record.
+    """
+    ordered = [
+        record
+        for record in sorted(records, key=lambda record: record.created)
+        if record.study.digest == newest.study.digest
+        and record.model.fingerprint == newest.model.fingerprint
+        and record.row in newest.study.rows
+    ]
+    of_row = {record.row: record.fingerprint for record in ordered}
+    latest = {
+        (record.row, record.repeat, record.fold): record
+        for record in ordered
+        if record.fingerprint == of_row[record.row]
+    }
     return list(latest.values())
 
 
@@ -292,39 +300,15 @@ def notes(
     )
 
 
-def mixed(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
-    """Return the rows whose mitigator or grid differs between folds."""
-    rows = []
-    for row in study.rows:
-        settings = {
-            (
-                record.mitigator,
-                frozenset(json.dumps(inner.params, sort_keys=True) for inner in record.inner),
-            )
-            for record in records
-            if record.row == row
-        }
-        if len(settings) > 1:
-            rows.append(row)
-    return rows
-
-
 def _incomplete(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
     expected = study.repeats * study.folds
     counts = {row: sum(record.row == row for record in records) for row in study.rows}
     short = [f"'{row}' has {n}" for row, n in counts.items() if n < expected]
-    lines = []
-    if short:
-        lines.append(
-            f"incomplete: of {expected} folds, {', '.join(short)}; run the study again to add the "
-            "others"
-        )
-    if rows := mixed(study, records):
-        lines.append(
-            f"incomplete: the mitigator or grid of {listed(rows, LISTED)} differs between folds; "
-            "run the study again"
-        )
-    return lines
+    if not short:
+        return []
+    return [
+        f"incomplete: of {expected} folds, {', '.join(short)}; run the study again to add the rest"
+    ]
 
 
 def _ignored(n: int) -> list[str]:

@@ -6,15 +6,10 @@ Like figure 3 of Zambrano and Bravo-Marquez: one violin is a mitigator under one
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from harness.results import figures
-from harness.study.cells import RESOLUTION
 from harness.study.study_record import StudyPart
 from harness.study.summary import Summary
 
@@ -22,32 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from harness.results.figures import Panel
-
-BEFORE = "before mitigation"
-ANY = "any criterion"
-
-
-@dataclass(frozen=True)
-class Group:
-    """The violins of one name.
-
-    Parameters
-    ----------
-    name
-        Name in the legend.
-    criterion
-        The criterion whose values are drawn.
-    rows
-        The rows that have a violin.
-    offset, width
-        Distance from the middle of a row's slot, which is 1 wide, and width of a violin.
-    """
-
-    name: str
-    criterion: str
-    rows: Sequence[str]
-    offset: float
-    width: float
 
 
 def violins(summary: Summary) -> tuple[str, list[Panel]]:
@@ -63,49 +32,18 @@ def violins(summary: Summary) -> tuple[str, list[Panel]]:
 
 
 def _panel(ax: Axes, summary: Summary, measure: str) -> None:
-    study = summary.study
-    for number, group in enumerate(groups(summary)):
+    study, criteria = summary.study, summary.criteria
+    width = 0.8 / len(criteria)
+    for number, criterion in enumerate(criteria):
+        offset = (number - (len(criteria) - 1) / 2) * width
         values = {
-            study.rows.index(row) + group.offset: summary.cells[
-                group.criterion, row, measure
-            ].values
-            for row in group.rows
+            place + offset: summary.cells[criterion, row, measure].values
+            for place, row in enumerate(study.rows)
         }
-        figures.violins(ax, values, width=group.width, label=group.name, number=number)
+        label = "any criterion" if summary.alike else criterion
+        figures.violins(ax, values, width=width, label=label, number=number)
     ax.set_xticks(range(len(study.rows)), study.rows)
     ax.set_ylabel(textwrap.fill(axis(study, measure), 38))
-
-
-def groups(summary: Summary) -> list[Group]:
-    """Return a group for the rows that are equal under all criteria, and one for each criterion."""
-    study = summary.study
-    mitigated = {*study.contenders, study.baseline}
-    first, width = summary.criteria[0], 0.8 / len(summary.criteria)
-    fixed = [row for row in study.rows if _fixed(summary, row)]
-    kinds = [
-        Group(BEFORE, first, [row for row in fixed if row not in mitigated], 0.0, width),
-        Group(ANY, first, [row for row in fixed if row in mitigated], 0.0, width),
-    ]
-    choosing = [row for row in study.rows if row not in fixed]
-    for i, criterion in enumerate(summary.criteria):
-        offset = (i - (len(summary.criteria) - 1) / 2) * width
-        kinds.append(Group(criterion, criterion, choosing, offset, width))
-    return [group for group in kinds if group.rows]
-
-
-def _fixed(summary: Summary, row: str) -> bool:
-    """Return whether a row has the same values under every criterion."""
-    return all(
-        np.allclose(
-            summary.cells[criterion, row, measure].values,
-            summary.cells[summary.criteria[0], row, measure].values,
-            rtol=0,
-            atol=RESOLUTION,
-            equal_nan=True,
-        )
-        for criterion in summary.criteria
-        for measure in summary.study.measures
-    )
 
 
 def axis(study: StudyPart, measure: str) -> str:

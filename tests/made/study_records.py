@@ -88,6 +88,7 @@ def records_of(
                 "id": f"{study.digest}-{row}-{place}",
                 "row": row,
                 "mitigator": row,
+                "fingerprint": row,
                 "repeat": place // study.folds,
                 "fold": place % study.folds,
                 **_results(

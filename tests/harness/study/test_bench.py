@@ -109,7 +109,9 @@ def test_a_study_that_judges_texts_that_it_fits_on_is_refused(resolved, content,
     assert bench.overlap(bench.study.candidates[0].chains[0], SPLIT) == ()
 
 
-def test_a_word_in_a_held_out_pair_and_in_a_fitted_pair_is_refused(resolved, content, folder, model):
+def test_a_word_in_a_held_out_pair_and_in_a_fitted_pair_is_refused(
+    resolved, content, folder, model
+):
     concept = folder / "concepts" / "sides.yaml"
     concept.write_text(concept.read_text().replace("- he7\n", "- he0\n"))
     with pytest.raises(UsageError, match="'he0'"):
