@@ -321,19 +321,12 @@ NEGLIGIBLE_SPREAD = 1e-12
 """A spread below this, relative to the values, is rounding."""
 
 
-def t_below(t: float | Floats, df: float | Floats) -> Floats:
-    """Return how much of Student's distribution with `df` degrees of freedom lies below t."""
-    import numpy as np
-    from scipy.special import stdtr  # scipy.stats takes a second to import
-
-    return np.asarray(stdtr(df, t))
-
-
 def t_p_value(t: float | Floats, df: float | Floats) -> Floats:
     """Return the two-sided p-value of Student's t."""
     import numpy as np
+    from scipy.special import stdtr  # scipy.stats takes a second to import
 
-    return np.asarray(2 * t_below(-np.abs(t), df))
+    return np.asarray(2 * stdtr(df, -np.abs(t)))
 
 
 FOUR_FIFTHS = 0.8

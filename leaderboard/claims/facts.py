@@ -86,11 +86,6 @@ class TaskFacts(_Facts):
     examples: dict[str, tuple[str, ...]]
     """Some texts of each input of the primary scenario; none of data that are not shipped."""
 
-    @property
-    def primary_score(self) -> ScoreFacts:
-        """The scale of the primary score."""
-        return next(s for s in self.scores if (s.scenario, s.metric, s.score) == self.primary)
-
 
 @functools.cache
 def shipped(file: Path = FILE) -> Mapping[str, TaskFacts]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import InvalidOption
@@ -17,39 +16,6 @@ _TEST = re.compile(r"weat(\d+)(b?)")
 
 Lists = Mapping[str, Sequence[str]]
 """The words of a test by input."""
-
-
-@dataclass(frozen=True)
-class Checks:
-    """What the lists of one test have wrong with them, and what is left after mending.
-
-    Parameters
-    ----------
-    repeats
-        Whether a list has a word twice, written alike.
-    unequal
-        Whether the target lists differ in length.
-    phrases
-        Whether a list has a text of several words.
-    shared
-        Number of words that are in several lists.
-    words
-        Number of words of all lists.
-    mended
-        Number of words of each list after mending.
-    """
-
-    repeats: bool
-    unequal: bool
-    phrases: bool
-    shared: int
-    words: int
-    mended: tuple[int, ...]
-
-    @property
-    def left_out(self) -> bool:
-        """Whether too few words are left of a list."""
-        return min(self.mended) < FEWEST
 
 
 def mended_tests(
@@ -126,18 +92,6 @@ def word_lists(rows: Sequence[Mapping[str, Any]], language: str = "") -> dict[st
         if set(of_test) != set(INPUTS):
             raise InvalidOption(f"mended-tests: {test} needs the inputs {', '.join(INPUTS)}")
     return dict(lists)
-
-
-def checks(lists: Lists) -> Checks:
-    """Return what the lists of a test have wrong with them, and what is left after mending."""
-    return Checks(
-        repeats=any(len(set(words)) < len(words) for words in lists.values()),
-        unequal=len(lists["targets_1"]) != len(lists["targets_2"]),
-        phrases=any(" " in word for words in lists.values() for word in words),
-        shared=len(_shared(lists)),
-        words=sum(map(len, lists.values())),
-        mended=tuple(len(words) for words in _mended(lists).values()),
-    )
 
 
 def _corrected(test: str, lists: Lists, corrections: Sequence[tuple[str, str, str]]) -> Lists:

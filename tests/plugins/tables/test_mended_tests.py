@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InvalidOption
-from harness.plugins.tables.mended_tests import INPUTS, checks, mended_tests, word_lists
+from harness.plugins.tables.mended_tests import INPUTS, mended_tests
 
 LISTS = {
     "targets_1": "a|b|c|d",
@@ -77,18 +77,3 @@ def test_a_correction_replaces_a_word_or_leaves_it_out():
 def test_a_mistaken_option_is_named(options, message):
     with pytest.raises(InvalidOption, match=message):
         mended_tests(rows(), **options)
-
-
-def test_checks_say_what_is_wrong_with_a_test():
-    lists = word_lists(rows(targets_1="a|a|b b|c|d", attributes_1="j|J|k|l|m", attributes_2="m|n"))
-    found = checks(lists["weat7"])
-    assert found.repeats
-    assert found.phrases
-    assert not found.unequal
-    assert found.shared == 1
-    assert found.words == 17
-    assert found.mended == (4, 5, 3, 1)
-    assert found.left_out
-    sound = checks(word_lists(rows())["weat7"])
-    assert (sound.repeats, sound.unequal, sound.phrases, sound.shared) == (False, True, False, 0)
-    assert not sound.left_out

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import pytest
 
 from harness.plugins.texts import marks
-from harness.plugins.texts.agreement import agreement
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+from perf.mentions import agreement  # scripts are no package that is installed
 
 MARKED = [marks.read("[Mike|person] left [Leeds|place] for [Rome|place]").mentions]
 FOUND = [marks.read("[Mike|organisation] left [Leeds|place] [for|place] Rome").mentions]
