@@ -602,10 +602,10 @@ class JobScorer:
 
     def scores(self, step: Step, returned: Measured) -> MetricScores:
         """Return the scores of a step, from what its metric returned."""
-        scores = self._defined(step, returned, self.job)
+        scores = self._defined(step, returned)
         unseen = scores if step.judged else {}
         if step.judged and step.unseen and returned.unseen:
-            unseen = self._defined(step.unseen, returned.unseen, step.judged.job)
+            unseen = self._defined(step.unseen, returned.unseen, step.judged)
         inputs, kept = step.measurement.inputs, step.kept
         samples = None
         if self.samples:
@@ -637,13 +637,15 @@ class JobScorer:
             self._vectors[key] = JobVectors(job, self._encode, self._reading)
         return self._vectors[key]
 
-    def _defined(self, step: Step, returned: Measured, job: Job) -> Mapping[str, Score]:
+    def _defined(
+        self, step: Step, returned: Measured, judged: Judged | None = None
+    ) -> Mapping[str, Score]:
         """Return the scores of a step; where the mitigator left no difference, with a value."""
-        scores = returned.scores
+        scores, job = returned.scores, judged.job if judged else self.job
         if not (job.mitigator.mitigators and any(map(_has_no_difference, scores.values()))):
             return scores
         before = self._step(
-            step.scenario, step.measurement, job, step.judged, returned.rng, mitigated=False
+            step.scenario, step.measurement, job, judged, returned.rng, mitigated=False
         )
         return _without_difference(scores, measured(before.call).scores)
 

@@ -350,3 +350,32 @@ def test_of_sentences_of_a_fit_the_words_of_the_concept_count():
     words = unseen.fitting_words([*sentences, "twin brother"], concept)
     assert words == ["twin brother", "she", "he", "nun"]
     assert unseen.fitting_words(sentences, None) == []
+
+
+def test_what_a_mitigator_undoes_has_a_value_on_all_texts_where_nothing_is_judged(tmp_path):
+    class Levels(Mitigator):
+        """Gives the words of all pairs one vector."""
+
+        needs = ("definitional_pairs",)
+
+        def fitting_texts(self, concept):
+            return [word for pair in concept.definitional_pairs for word in pair]
+
+        def fit(self, embedder, concept=None):
+            self.known_ = set(self.fitting_texts(concept))
+            return self
+
+        def transform(self, vectors, texts):
+            known = np.array([text in self.known_ for text in texts])
+            return np.where(known[:, None], MOCK.encode(["level"]), vectors).astype(np.float32)
+
+    female, male = map(list, zip(*gender().definitional_pairs, strict=True))
+    own = task(
+        {"targets_1": {"words": male}, "targets_2": {"words": female},
+         "attributes_1": {"words": SCIENCE}, "attributes_2": {"words": ART}},
+        metric="association-test",
+    )  # fmt: skip
+    _, record = primary(own, tmp_path, mitigator=Levels())
+    assert record.unseen.kind == "void"
+    assert record.undone
+    assert record.value == 0
