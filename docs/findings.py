@@ -188,9 +188,12 @@ def _answer(kind: str, found: Sequence[Finding]) -> str:
             "" if least is None else f"; {number(least)} is the least that would have been found"
         )
         return f"**{kind}**: no mitigation was shown to make a model less biased{would}."
+    most = max(f.bias.tasks for f in found)
+    few = {name for name, of in holding.items() if max(f.bias.tasks for f in of) < most / 2}
     order = sorted(
         holding,
         key=lambda name: (
+            name in few,  # on other tests, so that its change compares with no other
             any(f.loses_meaning for f in holding[name]),
             -len(holding[name]),
             statistics.fmean(f.bias.difference for f in holding[name]),
@@ -199,14 +202,17 @@ def _answer(kind: str, found: Sequence[Finding]) -> str:
     strongest = holding[order[0]]
     of_models = f" on {len(strongest)} of {n_models} models" if n_models > 1 else ""
     text = f"**{kind}**: {order[0]} holds{of_models}. {' '.join(map(_sentence, strongest))}"
-    if others := [_other(name, holding[name], n_models) for name in order[1:]]:
+    if others := [_other(name, holding[name], n_models, few=name in few) for name in order[1:]]:
         text += f" {_listed(others)} {'hold' if len(others) > 1 else 'holds'}, too."
     return text
 
 
-def _other(name: str, found: Sequence[Finding], n_models: int) -> str:
+def _other(name: str, found: Sequence[Finding], n_models: int, *, few: bool) -> str:
     """Return a mitigator that holds, too: on how many models, and what it loses."""
     notes = [f"{len(found)} of {n_models}"] if n_models > 1 else []
+    if few:
+        n = found[0].bias.tasks
+        notes.append(f"on {n} test{'s' if n > 1 else ''}: {found[0].bias.shown}")
     if any(f.loses_meaning for f in found):
         notes.append("which no longer tells mother from father")
     return f"{name} ({', '.join(notes)})" if notes else name
