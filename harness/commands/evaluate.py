@@ -433,7 +433,7 @@ def _of_kind(not_run: Mapping[Any, tuple[str, ...]], kind: str) -> tuple[str, ..
 def _facts(records: Records, results: Place) -> list[str]:
     from harness.embedder import PAIRS
 
-    n_void = sum(record.primary and record.value is None for record in records)
+    n_void = sum(record.primary and record.judged().value is None for record in records)
     facts = [
         f"failed {len(records.failed):,}",
         f"void {n_void:,}",

@@ -34,7 +34,7 @@ def test_it_prints_a_table_and_counts(evaluate, tmp_path):
     assert {"toy-places", "toy-places-10", "toy-ratings", "toy-sentences"} <= tasks
     n = len(read([tmp_path / "results"]).records)
     block = said.out[said.out.index("4 of 4 tasks run") :]
-    for fact in ("failed 0", "void 0", f"{n} records", f"{tmp_path}/results", "20 texts"):
+    for fact in ("failed 0", "void 3", f"{n} records", f"{tmp_path}/results", "20 texts"):
         assert fact in block
     assert "earlier" not in block
     assert "toy-letters: encoding: 20/20 texts in " in said.err
