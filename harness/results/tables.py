@@ -775,7 +775,7 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
 
 
 JUDGED = {
-    "unseen texts": "on texts without words of the fit, as is none beside it",
+    "unseen texts": "on texts without words of the fit (none, too)",
     "held-out fit": "by a fit without words of the task",
     "void": "not judged",
     "fit not stated": "by a fit that is not stated, which does not rank",
@@ -795,9 +795,10 @@ def judged_lines(judged: Mapping[str, Mapping[str, int]]) -> list[str]:
     for column, kinds in judged.items():
         parts = [f"{kinds[kind]} {means}" for kind, means in JUDGED.items() if kinds.get(kind)]
         if parts:
-            rows.setdefault(", ".join(parts), []).append(column)
+            line = f"of {_scores(sum(kinds.values()))} {', '.join(parts)}"
+            rows.setdefault(line, []).append(column)
     return [
-        f"{', '.join(columns)}: no word is in the fit and in the test: {parts}"
+        f"{', '.join(columns)}: fitted and judged on different words: {parts}"
         for parts, columns in rows.items()
     ]
 

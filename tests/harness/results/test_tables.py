@@ -268,7 +268,7 @@ def test_a_mitigator_that_states_no_fit_is_shown_and_does_not_rank():
     assert found.changes["x"].tasks == 1
     (line,) = tables.judged_lines(found.judged)
     assert line.endswith(
-        ": 1 on texts without words of the fit, as is none beside it, 1 by a fit that is not "
+        ": of 2 scores 1 on texts without words of the fit (none, too), 1 by a fit that is not "
         "stated, which does not rank"
     )
 
@@ -276,9 +276,9 @@ def test_a_mitigator_that_states_no_fit_is_shown_and_does_not_rank():
 def test_a_line_says_how_mitigators_are_judged_once_for_equal_ones():
     kinds = {"unseen texts": 35, "held-out fit": 3, "void": 6}
     assert tables.judged_lines({"x": kinds, "y": dict(kinds), "z": {"void": 1}, "w": {}}) == [
-        "x, y: no word is in the fit and in the test: 35 on texts without words of the fit, as is "
-        "none beside it, 3 by a fit without words of the task, 6 not judged",
-        "z: no word is in the fit and in the test: 1 not judged",
+        "x, y: fitted and judged on different words: of 44 scores 35 on texts without words of "
+        "the fit (none, too), 3 by a fit without words of the task, 6 not judged",
+        "z: fitted and judged on different words: of 1 score 1 not judged",
     ]
     found = section(
         *(record(task, "none", 1.0, unseen=unseen(1.0)) for task in "ab"),

@@ -182,7 +182,7 @@ def test_a_mitigator_has_its_effects_how_it_is_judged_and_where_it_is_not_usable
     assert [model < base for base, model in numbers] == [True] * 3
     text = page.locator("main").inner_text()
     assert "e5-small\nnot usable: it keeps 12 %" in text
-    assert "6 on texts without words of the fit, as is none beside it, 1 not judged" in text
+    assert "of 7 scores 6 on texts without words of the fit (none, too), 1 not judged" in text
     page.locator("main .trail").get_by_role("link", name="Mitigators").click()
     page.wait_for_selector("h1:text-is('Mitigators')")
     assert len(table(page, "Each line is over its own models")) == 3
