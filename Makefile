@@ -24,6 +24,8 @@ demo: $(DEMO)/made
 	    --tasks social-bias-encoders --exclude summeval,name-perturbations-books
 	test -f results/demo/board.yaml || cp docs/board.yaml results/demo
 	$(DEMO)/bin/harness leaderboard build results/demo --out site
+	@echo "What each mitigator does to words that it never saw, over all tests of each model:"
+	@$(DEMO)/bin/harness results show results/demo --average | grep ": on these"
 	@echo "Open site/index.html in a browser. All tasks: harness eval --model all-MiniLM-L6-v2 --tasks all"
 
 ## test: what a change needs: lint, types, layers, and the tests that are not long
