@@ -236,7 +236,8 @@ class Bench:
         kept = usable_rows(use.inputs, own)
         if too_few(use.inputs, kept, task.file.max_missing):
             return None
-        rows, _ = unseen_rows(use.inputs.values(), defining(task.concept)) or ({}, ())
+        words = defining(task.concept or harness.Registry().concept("gender"))
+        rows, _ = unseen_rows(use.inputs.values(), words) or ({}, ())
         for group in rows:
             kept[group] &= rows[group]
         inputs = MetricInputs.of(use.inputs, own, kept)

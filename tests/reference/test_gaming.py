@@ -150,5 +150,5 @@ def test_a_model_that_cannot_read_is_void_not_fair(name):
     assert judged["usefulness", "overall"] == "less"
     (board,) = compile_boards(frame_of([*own, *records]))
     unranked = dict(board.rows.select("model", "unranked").rows())
-    assert "tasks count" in unranked[name], "only rows with every task rank"
+    assert "count" in unranked[name], "only rows with every task rank"
     assert board.rows.filter(model=name)["rank"].item() is None
